@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Square products compared with OpenBLAS on all cores. Each call waits for its result, as in
-// OpenBLAS.
+// Square products compared with OpenBLAS on all cores. Each call waits for its result.
 #include <memory>
 
 #include "harness.hpp"

@@ -36,8 +36,7 @@ workload all() {
   work.check = [d] {
     double exact = 0;
     for (const float value : d->a) exact += value;
-    // The sum of random signs is about 5,000, while rounding errors of 64M terms sum up to less
-    // than 1.
+    // The sum of random signs is about 5,000; rounding errors of 64M terms sum up to less than 1.
     return compare(d->y.to_vector<float>(), {static_cast<float>(exact)}, 1e-3);
   };
   return work;

@@ -81,8 +81,7 @@ double resident_mebibytes() {
 constexpr int evaluations = 200'000;  // during which memory must not grow
 constexpr int timed_evaluations = 20'000;
 
-// A pseudo-random walk through extents 1 to 500 by 1 to 40 without immediate repetition; sums each
-// array as a check.
+// A pseudo-random walk through extents 1 to 500 by 1 to 40; sums each array as a check.
 struct shapes {
   std::uint64_t state = 1;
   std::string wrong;
@@ -100,8 +99,7 @@ struct shapes {
     }
   }
 
-  // Growth in MiB over the last half; measured once. Growth only counts if it also occurs in the
-  // following halves.
+  // Growth in MiB over the last half; measured once. It must also occur in the following halves.
   double grown() {
     if (grown_) return *grown_;
     constexpr int most_halves = 5;

@@ -21,8 +21,7 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 constexpr double least_sample_seconds = 0.02;
-// Workers of OpenBLAS 0.3 spin for 2^28 clocks after their work; the next measurement needs idle
-// cores.
+// Workers of OpenBLAS 0.3 spin for 2^28 clocks after their work; the next run needs idle cores.
 constexpr std::chrono::milliseconds pause(150);
 
 double seconds(const std::function<void()>& work, int repeats) {

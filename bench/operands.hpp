@@ -27,8 +27,7 @@ std::vector<T> operand(std::size_t count, std::uint64_t seed, double scale = 1) 
   return values;
 }
 
-/// "" if every |got - expected| <= tolerance * (1 + |expected|), else describes the first
-/// exception.
+/// "" if every |got - expected| <= tolerance * (1 + |expected|), else the first exception.
 template <class T>
 std::string compare(const std::vector<T>& got, const std::vector<T>& expected, double tolerance) {
   if (got.size() != expected.size()) {

@@ -42,8 +42,7 @@ double rate(const tutti::device_group& group, std::int64_t items) {
   return static_cast<double>(report.items) / report.makespan;
 }
 
-// The number of items that takes about `seconds`. Each size runs twice, because the first run
-// compiles.
+// The number of items that takes about `seconds`. The first run of each size compiles.
 std::int64_t items_for(const tutti::device_group& group, double seconds) {
   for (std::int64_t items = 64;; items *= 2) {
     rate(group, items);

@@ -13,8 +13,7 @@ namespace tutti::bench::peer {
 /// Whether the driver and cuBLASLt can be loaded and the driver has device `index`.
 bool cuda_present(unsigned index);
 
-/// c = a b, all n x n, row-major, in its own memory: f32, TF32, or bf16 with sums in f32. run()
-/// waits for the result.
+/// c = a b, all n x n, row-major: f32, TF32, or bf16 with sums in f32. run() waits for the result.
 class cuda_product {
  public:
   enum class type { f32, tf32, bf16 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The usual alternatives in C++: OpenBLAS for products, OpenMP loops with fast math for the rest,
-// on all cores.
+// The usual alternatives in C++: OpenBLAS for products, OpenMP loops with fast math, on all cores.
 #pragma once
 
 #include <cstddef>

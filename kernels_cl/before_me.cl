@@ -9,8 +9,7 @@
 #define BEFORE_ME_SIZE (GROUP + SEGMENTS)
 
 // Combines `mine` of all items before this one; `all` receives the result of the group. `shared`
-// holds BEFORE_ME_SIZE elements: one per item and one per segment. Uses few barriers, because these
-// cost most.
+// has BEFORE_ME_SIZE elements: one per item and one per segment. Uses few barriers.
 INLINE ACC before_me(ACC mine, local ACC* shared, ACC* all) {
   const int me = get_local_id(0), segment = me / SEGMENT;
   shared[me] = mine;

@@ -113,8 +113,7 @@ INLINE void stage_line(global T* to, global const T* from, long count, long firs
   for (i = high; i < count; ++i) to[i] = 0;
 }
 
-// Stages the part of `members` planes that a block of the flat axes needs, from slice, line and
-// column on.
+// Stages the part of `members` planes that a block needs, from slice, line and column on.
 static void stage(global T* to, global const T* x, const tutti_convolution_shape* g, long members,
                   long member_stride, long slice, long line, long column) {
   for (long m = 0; m < members; ++m)

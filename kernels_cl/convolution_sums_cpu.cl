@@ -17,8 +17,7 @@
   VSTORE(VLOAD(sums + r * NR) + c##r##_0, sums + r * NR); \
   VSTORE(VLOAD(sums + r * NR + VW) + c##r##_1, sums + r * NR + VW);
 
-// sums[r, o] += staged[at[r] + t] * w[t, o] over a block of taps t; lines of w have the pitch
-// `w_pitch`.
+// sums[r, o] += staged[at[r] + t] * w[t, o] over a block of taps t; `w_pitch`: of lines of w.
 INLINE void sum_tile(global const int* at, global const T* staged, long pitch, global const T* w,
                      long w_pitch, long lines, long columns, global T* sums) {
   EACH_ROW(SUM_PLACE)

@@ -19,8 +19,7 @@
 #define LOAD(p) CAT(vload, LANES)(0, p)
 #define STORE(v, p) CAT(vstore, LANES)(v, 0, p)
 
-// Other languages than OpenCL C define these before (docs/host-engine.md): interleaved lanes of two
-// vectors.
+// Other languages than OpenCL C define these before (docs/host-engine.md): interleaved lanes.
 #ifndef LOW_PAIRS
 #if IS_F64
 #define LOW_PAIRS(a, b) (V)((a).s0, (b).s0, (a).s1, (b).s1)

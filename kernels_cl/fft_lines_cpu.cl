@@ -20,8 +20,7 @@
   u##6 = LOW_PAIRS(t##3, t##7);  \
   u##7 = HIGH_PAIRS(t##3, t##7);
 
-// Transposes LANES vectors at `from` and the offsets `at`: vector n of the result has lane n of
-// all.
+// Transposes LANES vectors at `from` and the offsets `at`: vector n gets lane n of all.
 #if IS_F64
 #define TURN_TILE(LOAD_N, STORE_N)                                  \
   V t0 = LOAD_N(0), t1 = LOAD_N(1), t2 = LOAD_N(2), t3 = LOAD_N(3); \
@@ -76,8 +75,7 @@ INLINE line_block block_at(const tutti_fft_lines_shape* g, long outer, long firs
 }
 
 #define NUMBER(n) (stage + (n)*2 * LANES)
-// For a number in the stage: LANES / 2 numbers are LANES vectors, real and imaginary parts
-// alternating.
+// In the stage, LANES / 2 numbers are LANES vectors, real and imaginary parts alternating.
 #define PLACE(n, k) (NUMBER(n) + (k) / 2 * 2 * LANES + ((k) % 2 ? im : re))
 
 INLINE void load_complex(global T* stage, global const T* x, const tutti_fft_lines_shape* g,

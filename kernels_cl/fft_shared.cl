@@ -42,8 +42,7 @@ INLINE tutti_complex complex_of(T re, T im) {
   return z;
 }
 
-// A number whose imaginary part is the next T. GPUs load it in one access, because numbers are
-// aligned to their size.
+// A number whose imaginary part is the next T. GPUs load it in one aligned access.
 #if GROUP != 1
 #if IS_F64
 #define PAIR double2
@@ -75,8 +74,7 @@ INLINE tutti_complex times(tutti_complex a, tutti_complex b) {
 }
 INLINE tutti_complex times_minus_i(tutti_complex a) { return complex_of(a.im, -a.re); }
 
-// exp(-2 pi i index / count) from a table of one level, or of two: 2^bits fine steps, then coarse
-// steps of 2^bits.
+// exp(-2 pi i index / count) from a table of one level, or of two: 2^bits fine, then coarse steps.
 INLINE tutti_complex root_of(GLOBAL const T* table, long at, int bits, long index) {
   if (bits == 0) return pair_at(table + at + 2 * index);
   const long fine = at + 2 * (index & ((1L << bits) - 1));

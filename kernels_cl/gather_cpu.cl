@@ -9,8 +9,7 @@
 #define PREFETCH(p) __builtin_prefetch((const void*)(uintptr_t)(p))
 #endif
 
-// Rows in random order are prefetched some rows ahead; the hardware prefetches the rest of a row
-// after its first lines.
+// Rows in random order are prefetched; the hardware prefetches a row after its first lines.
 #ifdef PREFETCH
 #define AHEAD 16
 static inline void fetch_row(global const T* row, long width) {
@@ -18,8 +17,7 @@ static inline void fetch_row(global const T* row, long width) {
 }
 #endif
 
-// Rows of one element: handles [first, last) of all positions (o, i), one row of positions at a
-// time.
+// Rows of one element: handles [first, last) of all positions (o, i), row by row.
 static inline void take_elements(global T* target, global const T* source,
                                  global const INDEX* index, const tutti_gather g) {
   const long places = g.outer * g.picks, groups = get_num_groups(0);
@@ -134,8 +132,7 @@ static inline void combine_row(global T* to, long to_step, global const T* from,
 }
 
 #if COMPENSATED
-// The first updates of a row are added without compensation: so few roundings need no additional
-// memory.
+// The first updates of a row are added without compensation: so few need no additional memory.
 #define PLAIN 16
 
 // The state of a unit's target rows, one row after the other.

@@ -304,8 +304,7 @@ KERNEL void tutti_scatter_runs(GLOBAL T* target, GLOBAL const T* source,
 }
 #endif
 
-// A group combines the pieces of a run in order: its items share them equally for `block` columns
-// at a time.
+// A group combines the pieces of a run in order: items share them, `block` columns at a time.
 #if WANTS(tutti_scatter_parts)
 
 // The number of pieces of the run whose first piece is `first`; 0 if no run starts there.

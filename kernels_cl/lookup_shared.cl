@@ -51,8 +51,7 @@ KERNEL void tutti_search(GLOBAL long* out, GLOBAL const T* sorted, GLOBAL const 
       row[k] = g.in_offset + (g.rows == 1 ? 0 : n / g.values * g.length);
       place[k] = 0;
     }
-    // The position is in [place, place + rest]. Each step halves the range without unpredictable
-    // branches.
+    // The position is in [place, place + rest]. Each step halves the range without branches.
     for (long rest = g.length; rest > 0;) {
       const long skipped = rest > 1 ? rest / 2 : 1;
       for (int k = 0; k < TOGETHER; ++k) {

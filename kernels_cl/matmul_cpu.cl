@@ -194,8 +194,7 @@ INLINE void tile_narrow(global const T* a, long a_row, long a_k, global const T*
       long c_offset, long c_batch, long c_split, long c_row, long c_col, long rows, long cols,    \
       long depth, long k_chunk, long accumulate, long batches, long blocks_m, long blocks_n,      \
       long mc, long nc, long kc EPILOGUE_ARGUMENTS
-// One stride of A, and the stride of a packed B, are constants: variables would take registers that
-// the tiles need.
+// One stride of A and that of a packed B are constants: variables would take registers.
 #define TILE_KERNEL(name, a_row_constant, a_k_constant, b_packed)                                  \
   CPU_KERNEL void name(TILE_ARGUMENTS) {                                                           \
     tiles(a, a_offset, a_batch, a_tile, a_row_constant, a_k_constant, a_last, b, b_offset,         \
@@ -317,8 +316,7 @@ INLINE void transpose4(global const T* s, long stride, global T* d, long width) 
   vstore4(ACROSS(3, r0, r1, r2, r3), 0, d + 3 * width);
 }
 
-// Contiguous columns (k_stride is 1): transposes blocks of 4 x 4. Other strides are supported, but
-// slow.
+// Contiguous columns (k_stride is 1): transposes blocks of 4 x 4. Other strides are slow.
 #if WANTS(matmul_pack_columns)
 CPU_KERNEL void matmul_pack_columns(global const T* restrict src, long src_offset, long src_batch,
                                     long n_stride, long k_stride, global T* restrict dst,

@@ -2,8 +2,7 @@
 // Prologue of every rendered program: integer arithmetic with every case defined, saturating casts,
 // bfloat16 and Philox. The renderer expands the macros for the types of a program.
 
-// Disables contraction in a body, so that products and sums round separately, as in every other
-// backend.
+// Disables contraction in a body: products and sums round separately, as in every backend.
 #define TUTTI_EXACT _Pragma("OPENCL FP_CONTRACT OFF")
 
 // Integer helpers for a type T with the unsigned type U. Division by zero gives 0; the smallest

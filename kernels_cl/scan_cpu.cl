@@ -20,8 +20,7 @@
 
 #if OP == 4
 
-// Column sums of exponentials as sum * exp(top), where top is the largest number so far; NaN
-// propagates.
+// Column sums of exponentials as sum * exp(top), top being the largest number; NaN propagates.
 typedef struct {
   ACC top[BLOCK], sum[BLOCK], lost[BLOCK], next[BLOCK];
 } exponentials;
@@ -258,8 +257,7 @@ INLINE void load_stretch(stretch* s, global const IN* from, const tutti_scan_sha
 // stretch; *lost is the rounding error of *sum.
 INLINE void scan_stretch(stretch* s, long n, ACC* sum, ACC* lost) {
   for (long i = 0; i < n; i += LANES) {
-    // Sum i is sum i - 1 times factor i plus term i: an associative operation, applied across the
-    // lanes.
+    // Sum i is sum i - 1 times factor i plus term i: associative, applied across the lanes.
     V factor = CAT(vload, LANES)(0, s->factor + i), sums = CAT(vload, LANES)(0, s->own + i);
     sums += factor * UP1(sums, 0);
     factor *= UP1(factor, 1);

@@ -80,8 +80,7 @@ INLINE long row_of_b(INDEX column, INDEX last) {
 
 #if GROUP != 1
 
-// The number of rows among the first `place` rows and elements, with each element before the end of
-// its row.
+// The number of rows among the first `place` rows and elements; a row follows its elements.
 INLINE long rows_before(GLOBAL const INDEX* starts, long rows, long elements, long place) {
   long low = most(0, place - elements), high = least(place, rows);
   while (low < high) {
@@ -125,8 +124,7 @@ INLINE long rows_before(GLOBAL const INDEX* starts, long rows, long elements, lo
       GLOBAL const INDEX *columns_of_all, GLOBAL const number *values_of_all, \
       GLOBAL const number *b_of_all, GLOBAL number *carries_of_all, GLOBAL long *carried_of_all
 
-// The products of a tile of TILE places are computed side by side, and summed by an equal number of
-// items per row.
+// The products of a tile of TILE places are computed together, then summed with all items.
 #if WANTS(tutti_spmv)
 #define TILE (4 * GROUP)
 KERNEL void tutti_spmv(TILE_ARGUMENTS, const tutti_spmm_shape g) {
@@ -168,8 +166,7 @@ KERNEL void tutti_spmv(TILE_ARGUMENTS, const tutti_spmm_shape g) {
 }
 #endif
 
-// Neighbouring items process neighbouring columns of the result; additional items process other
-// rows of the tile.
+// Neighbouring items process neighbouring columns; additional items process other rows.
 #if WANTS(tutti_spmm)
 KERNEL void tutti_spmm(TILE_ARGUMENTS, const tutti_spmm_shape g) {
   FIND_TILE

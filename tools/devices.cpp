@@ -44,8 +44,7 @@ std::string why_automatic(const device& d) {
                      detail::rank_text(*state));
 }
 
-/// Plugins that fail in a child process are not used in this process, and neither are unusable
-/// devices.
+/// Excludes plugins that fail in a child process, and unusable devices.
 void look_at_plugins(const time_limits& limits) {
   for (const detail::plugin_file& file : detail::registry().loader().files())
     probe(file, depth::first_use, limits,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradient boosting: each tree is grown for the derivatives of the loss at the sum of the previous
-// ones.
+// Gradient boosting: each tree is grown for the derivatives of the loss at the current sum.
 #include "tutti/ml/boosting.hpp"
 
 #include <fmt/format.h>
@@ -96,8 +95,7 @@ struct grown_trees {
   array features, thresholds, values;
 };
 
-// Starts at `baseline` [outputs]; derivatives_at gives the derivatives of the loss at sums [rows,
-// outputs].
+// Starts at `baseline` [outputs]; derivatives_at: of the loss at sums [rows, outputs].
 template <class F>
 grown_trees boost(const array& x, const boosting_options& o, const array& baseline,
                   const F& derivatives_at) {

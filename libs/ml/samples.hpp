@@ -51,8 +51,7 @@ class parameter_reader {
   /// Throws value_error unless `arrays` has these names and no others.
   parameter_reader(const io::named_arrays& arrays, std::initializer_list<const char*> names,
                    const char* op);
-  /// The array of that name. Throws shape_error for another rank, dtype_error unless it is f32 or
-  /// f64 (integers: i64).
+  /// The array `name`. Throws shape_error for another rank, dtype_error unless f32 or f64 (or i64).
   array floats(const char* name, int rank) const;
   array integers(const char* name, int rank) const;
   /// Throws shape_error unless `a`, named `name`, has these extents; -1 allows any.

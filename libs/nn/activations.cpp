@@ -77,8 +77,7 @@ array selu(const array& a) {
 array mish(const array& a) {
   return named("mish", [&] {
     const array x = not_too_low(detail::in_floats(a));
-    // tanh(log(1 + e)) of e = exp(x) with one exponential: n / (n + 2), n = e (e + 2). Above 20 it
-    // is 1 in every dtype.
+    // tanh(log(1 + e)) of e = exp(x) is n / (n + 2), n = e (e + 2). Above 20 it is 1.
     const array e = exp(minimum(x, 20.0)), n = e * (e + 2);
     const array y = x * (n / (n + 2));
     return detail::is_narrow(a.dtype()) ? y.astype(a.dtype()) : y;

@@ -55,8 +55,7 @@ void check_attention(const array& q, const array& k, const array& v, const atten
                                   attention_name, o.lengths->shape().str(), q.shape().str()));
 }
 
-/// The keys that each query sees according to causal, window, lengths and a bool mask; nothing if
-/// it sees all.
+/// The keys that each query sees by causal, window, lengths and a bool mask; nothing if all.
 std::optional<array> seen_of(const array& scores, const attention_options& o) {
   const std::int64_t queries = scores.dim(-2), keys = scores.dim(-1);
   const dtype type = keys > std::numeric_limits<std::int32_t>::max() ? dtype::i64 : dtype::i32;

@@ -183,8 +183,7 @@ std::vector<array> recomputed_values(const vector_function& forward, const vecto
     const auto found = vjp(of_these, differentiable, {cotangents[0]}).second;
     std::vector<array> out(given.size());
     for (std::size_t i = 0; i < places.size(); ++i) out[places[i]] = found[i];
-    // Earlier layers wait until the gradients of these weights no longer need the intermediate
-    // values.
+    // Earlier layers wait until these gradients no longer need the intermediate values.
     if (out.back().valid()) out.back() = after(out.back(), {out.begin(), out.end() - 1});
     return out;
   };

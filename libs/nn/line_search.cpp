@@ -11,8 +11,7 @@ namespace {
 constexpr double sufficient_decrease = 1e-4;
 constexpr double curvature = 0.9;
 
-/// The minimum of the cubic through both points and slopes, at least a tenth of the width from the
-/// ends.
+/// The minimum of the cubic through both points and slopes, kept a tenth away from the ends.
 double between(const line_point& a, const line_point& b) {
   const double low = std::min(a.length, b.length), high = std::max(a.length, b.length);
   const double width = high - low;

@@ -138,8 +138,8 @@ array huber_loss(const array& prediction, const array& target, const huber_optio
   return elementwise_loss("huber_loss", prediction, target, options.how,
                           [&](const array& p, const array& t) {
                             const array e = p - t, size = abs(e);
-                            // The square must not overflow where it is not selected: its slope
-                            // times 0 would be NaN.
+                            // An unselected square must not overflow: its slope times 0 would be
+                            // NaN.
                             const array within = clip(e, -options.delta, options.delta);
                             return where(size <= options.delta, square(within) * 0.5,
                                          (size - options.delta / 2) * options.delta);
@@ -197,8 +197,7 @@ array kl_divergence(const array& input, const array& target, const kl_divergence
     const array p = options.log_target ? exp(t) : t;
     const array is_none = p == 0, none = zeros({}, p.dtype(), p.device());
     const array log_p = options.log_target ? t : log(where(is_none, ones_like(p), p));
-    // Masks both factors, because 0 times minus infinity is NaN, and so is the slope of unselected
-    // values.
+    // Masks both factors: 0 times minus infinity is NaN, and so is the slope of unselected values.
     const array excess = where(is_none, none, log_p) - where(is_none, none, log_q);
     const array of_rows = sum(p * excess, -1);
     return detail::narrowed(detail::reduced(op, of_rows, options.how), type);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a training run that do not depend on the optimiser: gradients, adopting a step, and
-// the saved arrays.
+// The optimiser-independent parts of a training run: gradients, adopting a step, saved arrays.
 #include "tutti/nn/trainer.hpp"
 
 #include <fmt/format.h>

@@ -28,8 +28,7 @@ event_listener listener_of(tutti_event_listener function, void* context);
 
 class event_outcome {
  public:
-  // Marks it as done, or as failed with `why`. Returns false and does nothing if it is already
-  // settled.
+  // Marks it as done, or as failed with `why`. Returns false if it is already settled.
   bool settle(const std::optional<plugin_error>& why);
   // Calls the listener once: in tell_listeners(), or immediately if it is settled.
   void notify(const event_listener& listener);

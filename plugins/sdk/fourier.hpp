@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Backend-independent parts of the discrete Fourier transform: shapes, parameters and the factors
-// of a length.
+// Backend-independent parts of the Fourier transform: shapes, parameters, factors of a length.
 #pragma once
 
 #include <cstdint>

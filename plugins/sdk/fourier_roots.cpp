@@ -120,8 +120,7 @@ void host_transform<T>::operator()(std::vector<value>& x) const {
   }
 }
 
-// Moves numbers q + done * (p + k * m), k < radix, m = length / (done * radix), to q + done *
-// (radix * p + k).
+// Moves numbers q + done * (p + k * m) to q + done * (radix * p + k); k < radix.
 template <typename T>
 void host_transform<T>::pass(const factor& f, uint64_t done, const value* x, value* out) const {
   const uint64_t radix = f.radix, m = roots_.size() / (done * radix);

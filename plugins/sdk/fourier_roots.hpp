@@ -47,8 +47,7 @@ std::vector<complex_number<long double>> chirp_of(uint64_t points);
 template <typename T>
 class prime_transform;
 
-/// Transforms of one length with exp(-2 pi i / length), for any length in O(n log n). T is double
-/// or long double.
+/// Transforms of any length with exp(-2 pi i / length) in O(n log n). T: double or long double.
 template <typename T>
 class host_transform {
  public:

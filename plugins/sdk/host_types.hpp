@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Maps dtype numbers to C++ types for code that computes on the host; used by the reference plugin
-// and `tutti verify`.
+// Maps dtype numbers to C++ types for computing on the host; also used by `tutti verify`.
 #pragma once
 
 #include <complex>
@@ -83,8 +82,7 @@ struct stored_half {
 using stored_f16 = stored_half<host::half_to_float, host::float_to_half>;
 using stored_bf16 = stored_half<host::bfloat16_to_float, host::float_to_bfloat16>;
 
-// Calls `f` with the tag of the storage (stored<T>, stored_f16, stored_bf16) of a real stored
-// dtype.
+// Calls `f` with the storage tag (stored<T>, stored_f16, stored_bf16) of a real stored dtype.
 template <typename F>
 decltype(auto) with_real_stored_type(uint8_t dtype, F&& f) {
   if (dtype == TUTTI_F16) return f(type_tag<stored_f16>{});

@@ -50,8 +50,7 @@ space measure(const program_layout& layout, const uint64_t* extent) {
   return s;
 }
 
-// PoCL gives 1 + groups/threads groups to the first thread that asks; an odd number of groups
-// balances the load.
+// PoCL gives 1 + groups/threads groups to the first thread; an odd number balances the load.
 uint64_t cpu_groups(uint64_t points, uint64_t cost, const machine& on) {
   const uint64_t most = on.compute_units > 1 ? on.compute_units * 32ull - 1 : 16;
   const uint64_t work = points > (uint64_t{1} << 40) ? points : points * cost / 4;
@@ -98,8 +97,7 @@ void plan_cpu(const program_layout& layout, const space& s, const machine& on, l
   std::copy(words, words + plan_words, p.words);
 }
 
-// The number of points that a group of the finishing kernel processes at once, as in gpu_finish of
-// renderer_gpu.cpp.
+// The points that a group of the finishing kernel processes at once: see gpu_finish.
 uint64_t finish_slots(uint64_t kept, uint64_t parts, uint64_t group) {
   uint64_t slots = 1;
   while (slots < kept && slots < group && (slots < 32 || group / slots > parts)) slots *= 2;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Backend-independent parts of dense linear algebra: shapes, parameters and messages for matrices
-// without a result.
+// Backend-independent parts of dense linear algebra: shapes, parameters and messages.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +13,13 @@ namespace tutti::sdk {
 /// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_EIG.
 bool is_linear_algebra(int32_t kind);
 
-/// Throws plugin_error if such an operator that matches its row has inconsistent extents or
-/// parameters.
+/// Throws plugin_error if such an operator has inconsistent extents or parameters.
 void check_linear_algebra(const operator_call& call);
 
 /// Parameters at full size, checked.
 tutti_matrix_params matrix_params(const operator_call& call);
 
-/// Matrices of a call: [batch, rows, columns] of its last view, the one that is decomposed or
-/// solved for.
+/// The [batch, rows, columns] of the last view, the one that is decomposed or solved for.
 struct matrix_extents {
   uint64_t batch, rows, columns;
 };

@@ -12,8 +12,7 @@
 
 namespace tutti::sdk {
 
-/// An operator that has passed check_operator. Views have no memory, except those that a plugin
-/// sets for one launch.
+/// An operator that has passed check_operator. Views have no memory, unless a plugin sets it.
 struct operator_call {
   int32_t kind;  // tutti_operator
   uint32_t view_count;

@@ -86,8 +86,7 @@ void program::cpu_map() {
   out_.line("}");
 }
 
-// Tiles of `parts` lines of `segment` elements: cache lines of strided reads are reused by the next
-// line.
+// Tiles of `parts` lines of `segment` elements, so that the next line reuses cache lines.
 void program::cpu_tiles() {
   const uint32_t inner = layout_.kept - 1, across = inner - 1;
   cpu_share("units");

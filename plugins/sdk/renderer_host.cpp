@@ -97,8 +97,7 @@ void program::reduction_of_rows(const std::string& name, bool numbered) {
   out_.line("}");
 }
 
-// Compensated totals: adds the lanes to the totals and clears them, and adds the last lanes at the
-// end.
+// Compensated totals: adds the lanes to the totals and clears them; adds the last lanes.
 void program::sums_of_rows(const std::string& name) {
   const std::string acc = accumulator_type();
   const auto open = [&](const char* step) {

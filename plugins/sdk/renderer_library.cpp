@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks up rows of op_table.def, dtypes, and device functions in kernel files with their
-// dependencies.
+// Looks up rows of op_table.def, dtypes, and device functions with their dependencies.
 #include <array>
 #include <cctype>
 #include <map>

@@ -114,8 +114,7 @@ void program::declare_total(const std::string& name) {
   if (layout_.finds_index()) out_.line(position_type(), " ", name, "_at = ", no_position(), ";");
 }
 
-// On CPUs positions are 32-bit unless the program is wide, so that vectors hold them beside values
-// of that width.
+// On CPUs positions are 32-bit unless the program is wide, like values of that width.
 uint8_t program::position_dtype() const {
   return layout_.kind == schedule::cpu && !layout_.wide ? TUTTI_I32 : TUTTI_I64;
 }

@@ -45,8 +45,7 @@ class plugin_error : public std::exception {
 [[noreturn]] void throw_invalid(const std::string& message);
 [[noreturn]] void throw_unsupported(const std::string& message);
 [[noreturn]] void throw_timeout(const std::string& action);
-// Throws a status returned by the host, with `what` before its message, and releases it, unless it
-// is NULL.
+// Throws a status of the host, with `what` before its message, and releases it, unless NULL.
 void throw_status(tutti_status* status, const std::string& what);
 
 // A status that owns a copy of `message` and is freed by its own release. If the allocation fails,
@@ -87,8 +86,7 @@ T read_struct(const T* given, const char* what) {
   return mine;
 }
 
-// Fills a struct of the host up to its struct_size and sets struct_size to the number of bytes
-// written.
+// Fills a struct of the host up to its struct_size; sets that to the number of bytes written.
 template <typename T>
 void write_struct(T* to, T from, const char* what) {
   if (to == nullptr) throw_invalid(std::string(what) + " is NULL");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of a sample program: converts options to values, and exceptions to an error line
-// and an exit status.
+// The command line of a sample: options to values, exceptions to an error line and exit status.
 #include "common/command_line.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of a sample program: converts options to values, and exceptions to an error line
-// and an exit status.
+// The command line of a sample: options to values, exceptions to an error line and exit status.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -42,8 +41,7 @@ class device_option {
 ///   options.with_epochs(10).with_out("mnist-results").with_parallel();
 class common_options {
  public:
-  /// Adds --device, and --seed if `seed_of` describes its effect ("random seed for split and
-  /// shuffling").
+  /// Adds --device, and --seed if `seed_of` is given ("random seed for split and shuffling").
   explicit common_options(CLI::App& app, const std::string& seed_of = {});
   common_options(const common_options&) = delete;
   common_options& operator=(const common_options&) = delete;

@@ -190,8 +190,7 @@ class fit_loop {
     saved_ = clock::now();
   }
 
-  /// Removes the files of an earlier run once this one has a checkpoint, and restores them if
-  /// saving fails.
+  /// Removes the files of an earlier run after the first checkpoint; restores them on failure.
   void replace_earlier_run(const tutti::checkpoint& now) {
     std::vector<fs::path> files;
     for (const tutti::checkpoint_file& file : kept_->list()) files.push_back(file.path);

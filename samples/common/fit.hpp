@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The training loop shared by the samples: epochs, learning rate, progress, test, checkpoints and
-// resumption.
+// The training loop of the samples: epochs, learning rate, progress, test, checkpoints.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trained classifier in a file: weights, state, class names, and the parameters to recreate the
-// model.
+// A trained classifier in a file: weights, state, class names, parameters of the model.
 #pragma once
 
 #include <filesystem>

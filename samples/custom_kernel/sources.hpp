@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel for devices. OpenCL C and CUDA share its body; REAL is float or double, defined by a
-// compiler option.
+// The kernel for devices. OpenCL C and CUDA share its body; REAL is float or double, a macro.
 #pragma once
 
 #include <string>

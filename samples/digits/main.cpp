@@ -42,8 +42,7 @@ tutti::host_array picture(const digits::images& images, std::int64_t row) {
   return tutti::host_array::from(grey, {8, 8});
 }
 
-/// Prints the confusion matrix of the test part and adds it to the report, with mistakes and other
-/// examples.
+/// Prints the confusion matrix of the test part and adds it to the report, with examples.
 void judge(const nn::sequential& model, const std::vector<array>& parameters,
            const digits::parts& data, const digits::images& images,
            tutti::report::training_report& report, std::ostream& out) {

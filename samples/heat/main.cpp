@@ -44,8 +44,7 @@ array start(const plate& p, tutti::dtype type, const tutti::device& on) {
          spot(0.2, 0.75, 0.1, -20);
 }
 
-/// One step. The outer neighbour of a border cell is the cell itself, so there is no flow across
-/// the border.
+/// One step. The outer neighbour of a border cell is the cell itself: no flow across the border.
 array step(const array& u, double ratio) {
   const array v = pad(u, {{1, 1}, {1, 1}}, tutti::pad_mode::edge);
   const tutti::slice before{0, -2}, inner{1, -1}, after{2, {}};

@@ -32,8 +32,7 @@ struct source {
   std::vector<std::int64_t> labels;
 };
 
-/// At most `count` images of the directory, spread over its classes; without a directory, drawn
-/// ones.
+/// At most `count` images of the directory, spread over its classes, or drawn ones.
 source find_pictures(const options& o, const samples::common_options& common) {
   if (o.folder.empty()) {
     source drawn{

@@ -57,8 +57,7 @@ nn::sequential transformer(const options& o, const std::string& letters, bool ca
   return nn::sequential(layers);
 }
 
-/// Windows of letters [N, context + 1]: the scores of each letter are compared with the next
-/// letter.
+/// Windows of letters [N, context + 1]: compares the scores of each letter with the next one.
 array next_letter_loss(const array& scores, const std::vector<array>& batch) {
   return nn::cross_entropy(scores({{}, {0, -1}}), batch[0]({{}, {1, {}}}));
 }

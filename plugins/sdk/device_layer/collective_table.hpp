@@ -18,8 +18,7 @@ struct collective_memory : collective_part {
   typename B::memory memory{};
 };
 
-/// One checked call of one participant. If it only sends or only receives, `in` and `out` are
-/// equal.
+/// One checked call of one participant. If it only sends or receives, `in` and `out` are equal.
 template <typename B, typename Communicator>
 struct collective_call {
   Communicator* communicator = nullptr;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device properties that the device layer uses to divide work. Plugins derive their own
-// description from this.
+// The device properties by which the device layer divides work. Plugins derive from it.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,7 @@
 
 namespace tutti::sdk {
 
-/// One device of the machine, found once and kept until the process ends; `properties` points to
-/// these strings.
+/// One device of the machine, kept until the process ends; `properties` points to these strings.
 struct device_description {
   std::string name, vendor, driver, cache_key;
   schedule kind = schedule::gpu;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of the Fourier transform kernels (kernels_cl/fft_shared.cl, fft_cpu.cl), kept in the
-// constants of a plan.
+// The tables of the Fourier transform kernels, kept in the constants of a plan.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +42,7 @@ class fft_tables {
     return add(roots);
   }
 
-  // exp(-2 pi i n lane / count) for n < `numbers`: the real parts of all lanes, then the imaginary
-  // parts.
+  // exp(-2 pi i n lane / count) for n < `numbers`: real parts of all lanes, then imaginary parts.
   int64_t add_lanes(uint64_t numbers, uint64_t count, uint64_t lanes) {
     const auto at = static_cast<int64_t>(all_.size());
     const unit_roots roots(count);

@@ -9,8 +9,7 @@
 
 namespace tutti::sdk {
 
-/// The reason why the planned kernels do not support a product that has passed check_operator, or
-/// null.
+/// The reason why the kernels do not support a product that has passed check_operator, or null.
 const char* against_matmul(const device_description& device, const operator_call& call);
 /// For a product without such a reason.
 MatmulProblem matmul_problem(const operator_call& call);

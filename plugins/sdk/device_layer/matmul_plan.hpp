@@ -33,8 +33,7 @@ struct MatmulOperand {
   std::int64_t col_stride = 1;
 };
 
-// C[i, m, n] = sum over k of A[i, m, k] * B[i, k, n]. C is contiguous with rows * cols elements per
-// matrix.
+// C[i, m, n] = sum over k of A[i, m, k] * B[i, k, n]. C is contiguous.
 struct MatmulProblem {
   MatmulElement element = MatmulElement::f32;
   std::int64_t rows = 0, cols = 0, depth = 0, batches = 1;

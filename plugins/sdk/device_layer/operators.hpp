@@ -22,8 +22,7 @@ enum class kernel_file { gather, lookup, partition, scan, sort, convolution, fft
 /// Memory that a kernel uses: a view of the operator, its workspace, or the constants of its plan.
 enum class operand { view0, view1, view2, view3, view4, workspace, constants };
 
-/// An int64_t field of a shape that counts elements of `unit` bytes in a buffer; a launch adds the
-/// offset of the operand.
+/// An int64_t field of a shape that counts elements of `unit` bytes; launches add the offset.
 struct shape_offset {
   size_t field;  // bytes from the start of the shape
   operand of;
@@ -93,8 +92,7 @@ uint64_t scan_workspace(const device_description& device, const operator_call& l
 void launch_scan(const device_description& device, const operator_call& l, operator_launcher& on);
 uint64_t sort_workspace(const device_description& device, const operator_call& l);
 void launch_sort(const device_description& device, const operator_call& l, operator_launcher& on);
-/// Part of an operator on a GPU: see plan_order. The workspace of the plan comes first in that of
-/// the operator.
+/// Part of an operator on a GPU: see plan_order. Its workspace comes first in the operator's.
 sort_plan plan_order_on(const device_description& device, int64_t length, uint64_t limit);
 void launch_order(const device_description& device, const sort_plan& plan, operator_launcher& on);
 

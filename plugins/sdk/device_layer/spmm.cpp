@@ -38,8 +38,7 @@ spmm_shape describe(const device_description& device, const operator_call& l) {
   return g;
 }
 
-// The workspace begins with the rows carried between tiles; their number is even, so that 16-byte
-// numbers may follow.
+// The workspace begins with an even number of carried rows, so that 16-byte numbers may follow.
 int64_t carried_count(const spmm_shape& g) { return g.tiles + g.tiles % 2; }
 
 uint64_t groups_on_cpu(const device_description& device, const spmm_shape& g) {

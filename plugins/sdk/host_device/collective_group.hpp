@@ -99,8 +99,7 @@ class collective_group {
   std::string aborted_;
 };
 
-// Does the work of a collective; parts are sorted by rank. All inputs are read before any output is
-// written.
+// Does the work of a collective; parts are sorted by rank. Reads all inputs before writing.
 void run_collective(const sdk::collective_shape& shape,
                     const std::vector<collective_operation::part>& parts);
 

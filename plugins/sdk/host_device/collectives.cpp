@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collective group: communicators of devices in this process, and calls queued on the streams
-// of the participants.
+// The collective group: communicators in this process, and calls queued on streams.
 #include <span>
 
 #include "sdk/device_layer/collective_table.hpp"
@@ -110,8 +109,7 @@ const tutti_collective_api collective_api = {
 
 }  // namespace tutti::host_device
 
-// Processes every call even after a failure, so that all participants stay in step and learn about
-// failed collectives.
+// Processes every call even after a failure, so that all participants stay in step.
 template <typename Call>
 void tutti_communicator::enqueue(std::span<Call> calls) {
   using namespace tutti::host_device;

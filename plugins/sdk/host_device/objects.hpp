@@ -82,8 +82,7 @@ tutti_plugin_api make_api();
 // caller. `event` may be NULL. Throws only if the event cannot be created.
 void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> work);
 
-// The same for work that also runs after the stream has waited for failed work, whose failure it
-// receives.
+// The same for work that also runs after failed work, whose failure it receives.
 void enqueue_always(tutti_stream& stream, tutti_event** event,
                     std::function<void(const sdk::plugin_error* before)> work);
 

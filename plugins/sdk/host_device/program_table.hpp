@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program group: checks the arguments, keeps a copy and runs it; short work runs in the calling
-// thread.
+// The program group: checks and copies the arguments; short work runs in the calling thread.
 #pragma once
 
 #include <functional>

@@ -112,8 +112,7 @@ struct bound_inputs {
 /// The registers of one thread.
 class block_registers {
  public:
-  /// The program and the scalars must outlive this object. `most`: the maximum number of elements
-  /// per call.
+  /// The program and the scalars must outlive this object. `most`: maximum elements per call.
   block_registers(const block_program& program, const tutti_scalar* scalars, uint64_t most);
   /// `inputs` must live until the next call.
   void bind(const bound_inputs& inputs);

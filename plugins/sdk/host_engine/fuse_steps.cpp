@@ -57,8 +57,7 @@ block_program::block_step block_program::loop_of(const std::vector<block_step>& 
   return loop;
 }
 
-// Alternates between all ready instructions that loops support and all other ready ones, so that
-// there are few loops.
+// Alternates between ready instructions that loops support and others, so that loops are few.
 void block_program::fuse_steps(uint32_t loop_bits) {
   std::vector<block_step> left = std::move(steps_);
   steps_.clear();

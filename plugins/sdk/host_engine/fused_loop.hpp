@@ -42,15 +42,13 @@ class fused_loop {
 
   /// The register width for loops on this processor: 512, 256, or 0 if loops are not supported.
   static uint32_t most_bits();
-  /// How an addition to 64-bit totals widens a value of dtype `of`: the last instruction of a loop
-  /// over 32-bit integers.
+  /// How an addition to 64-bit totals, the last instruction of a loop, widens 32-bit integers.
   static widened widens(const instruction& one);
   /// Whether a loop may contain the instruction, whatever its operands are.
   static bool takes(const instruction& one);
   /// The element size in a loop with this instruction, 4 or 8 bytes; 0 if it uses only booleans.
   static uint32_t width(const instruction& one);
-  /// `bits`: the register width, at most most_bits(). NULL if there are too many live values for
-  /// the registers.
+  /// `bits`: register width, at most most_bits(). NULL if there are too many live values.
   static std::unique_ptr<fused_loop> make(const description& what, uint32_t bits = most_bits());
 
   /// Computes `count` elements; addresses are in the order of the description. An output may be an

@@ -83,8 +83,7 @@ class writer : private loop_assembler {
     }
   }
 
-  // An operation takes several cycles, so the next one works on other elements if there are enough
-  // registers.
+  // An operation takes several cycles: the next one works on other elements if registers allow.
   void loop(bool streams, bool side_by_side) {
     Xbyak::Label next;
     L(next);

@@ -117,8 +117,7 @@ step product_step(host_routines set, const MatmulLaunch& launch, const std::stri
   return s;
 }
 
-// Integer sums do not depend on the order, so their kernels exist only for the vector width of a
-// set.
+// Integer sums do not depend on the order: their kernels only use the vector width of a set.
 MatmulDevice device_of_product(const device_description& device, const MatmulProblem& problem,
                                host_routines set) {
   MatmulDevice on = matmul_device(device);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random bits of a block, all words of a counter at once. Included after the routine that computes
-// a single word.
+// Random bits of a block, all words of a counter at once. Included after the scalar routine.
 #pragma once
 
 #if defined __AVX2__

@@ -170,8 +170,7 @@ bound_inputs host_program::state::bind(const job& j, const walk_space& space) co
     bound.access.emplace_back(space, j.launch.inputs[n].stride, layout.element_bytes[n]);
     bound.base.push_back(j.memory.inputs[n]);
   }
-  // Outputs are stored one after the other, so an input that is also an output may be overwritten
-  // by then.
+  // Outputs are stored in sequence, so an input that is also an output may be overwritten.
   bool any_input = false;
   for (uint32_t o = 0; o < layout.outputs && layout.outputs > 1; ++o)
     any_input = any_input || j.program.is_input(o);
@@ -318,8 +317,7 @@ void host_program::state::run_band(const job& j, const reduction_shape& s, const
 void host_program::state::run_outer(const job& j, const reduction_shape& s) const {
   if (s.kept == 0) return;
   const uint64_t rows = s.kept / s.kept_inner;
-  // Memory is read fastest row by row, so bands of joining loops are only as narrow as the number
-  // of threads requires.
+  // Memory is read fastest row by row: bands of joining loops are only divided for threads.
   const bool joins = j.program.joins();
   const uint64_t enough = !joins ? j.plan.main_groups : j.threads > 1 ? 2 * j.threads : 1;
   uint64_t columns = joins ? bytes_of_totals / dtype_size(layout.accumulator) : most_columns;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Merges duplicate operations, and combines operations into single instructions with bit-identical
-// results.
+// Merges duplicate operations, and combines operations into single bit-identical instructions.
 #include "sdk/host_engine/lane_program.hpp"
 
 #include <optional>

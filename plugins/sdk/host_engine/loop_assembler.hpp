@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Registers, constants and memory of a machine code loop for x86-64 (fused_loop_x86.cpp has its
-// operations).
+// Registers, constants and memory of a machine code loop for x86-64 (see fused_loop_x86.cpp).
 #pragma once
 
 #include <xbyak/xbyak.h>

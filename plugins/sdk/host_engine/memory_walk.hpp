@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies between ranges of a strided operand and contiguous blocks. Points of a space are numbered
-// row-major.
+// Copies between strided operands and contiguous blocks. Points are numbered row-major.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +42,7 @@ struct walk_point {
   walk_point(const walk_space& space, uint64_t number);
 };
 
-/// The offset of the point in bytes if `count` points from there on are on one line of the
-/// innermost dimension.
+/// The byte offset of the point if `count` points from there on are on one innermost line.
 std::optional<int64_t> line_offset(const walk_space& space, const walk_access& access,
                                    const walk_point& from, uint64_t count);
 

@@ -69,8 +69,7 @@ void measured(host_cost& cost, double units, const F& work) {
 }  // namespace
 
 work_size size_of(const program_layout& layout, const tutti_program_launch& l) {
-  // The cost of a line in points: of a reduction, and of anything else, measured with sums and
-  // copies of f32.
+  // The cost of a line in points, of a reduction and otherwise, measured with f32.
   constexpr double points_of_reduced_line = 128, points_of_line = 16;
   const uint32_t rank = layout.given_kept + layout.given_reduced;
   double points = 1;

@@ -19,8 +19,7 @@ namespace tutti::sdk {
 
 struct lapack;
 
-/// The size of one launch of a program: its points, and the same plus the cost of its lines, in
-/// points.
+/// The size of one launch of a program: its points, and the same plus the cost of its lines.
 struct work_size {
   double points, units;
 };

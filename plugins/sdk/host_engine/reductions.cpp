@@ -18,8 +18,7 @@ struct row_of_lanes {
   uint64_t element;  // bytes
 };
 
-// Adds some columns of each row in turn: reading several rows at once is faster than one after the
-// other.
+// Adds some columns of each row in turn: reading several rows at once is faster.
 void add_rows(const routines::reduction_row& row, const row_of_lanes& to, const void* const* rows,
               uint64_t count, long step, uint64_t width) {
   constexpr uint64_t columns = 128;
@@ -37,8 +36,7 @@ void add_rows(const routines::reduction_row& row, const row_of_lanes& to, const 
 // routine.
 uint64_t join_segment(const reduction_totals& totals, uint64_t point, uint64_t length,
                       block_registers& registers, std::byte* line) {
-  // As program::cpu_inner_row; the order of integers does not matter, and more totals shorten the
-  // dependency chains.
+  // As program::cpu_inner_row; for integers more totals shorten the dependency chains.
   const uint64_t cycle = !is_floating(totals.row->accumulator) ? 128
                          : totals.element >= 8                 ? 32
                                                                : 64;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions in the order of the kernels of the CPU schedule (renderer_cpu.cpp: cpu_inner,
-// cpu_outer).
+// Reductions in the order of the CPU schedule (renderer_cpu.cpp: cpu_inner, cpu_outer).
 #pragma once
 
 #include <vector>

@@ -18,25 +18,21 @@ struct block_row {
   block_routine run;
 };
 
-// The steps of a reduction of values in the accumulator's dtype. Indices are used by ARGMIN and
-// ARGMAX only.
+// The steps of a reduction in the accumulator's dtype. Only ARGMIN and ARGMAX use indices.
 struct reduction_row {
   unsigned char reduction, accumulator;
   // into[0, count) = neutral elements.
   void (*start)(void* into, long* into_at, long count);
-  // Adds the line values[0, length), fewer than 2^31 elements, to one total. `linear` is the index
-  // of the first element.
+  // Adds the line values[0, length) to one total; length < 2^31, `linear`: index of the first.
   void (*line)(const void* values, long linear, long length, void* into, long* into_at,
                void* losses);
   // Adds values[j], which has the index `step`, to into[j].
   void (*row)(void* into, long* into_at, const void* values, long step, long count);
   // The same with an index for each value; NULL for reductions without indices.
   void (*join)(void* into, long* into_at, const void* values, const long* value_at, long count);
-  // Adds up the values j of eight rows and adds the sum to into[j]; NULL except for sums of real
-  // floats.
+  // Adds the sum of the values j of eight rows to into[j]; NULL except for sums of real floats.
   void (*eight)(void* into, const void* const* rows, long count);
-  // Compensated sums: adds values to totals and keeps the rounding errors; NULL for other
-  // reductions.
+  // Compensated sums: adds values to totals, keeps the rounding errors; NULL for other kinds.
   void (*compensate)(void* into, void* losses, const void* values, long count);
   // Adds the last values and the rounding errors to the totals.
   void (*settle)(void* into, void* losses, const void* values, long count);

@@ -63,8 +63,7 @@ void add_gather(builds& to) {
   }
 }
 
-// Complex numbers need only multiply; for other operations they are passed as real and imaginary
-// parts.
+// Complex numbers only need multiply; other operations use real and imaginary parts.
 void add_gather_complex(builds& to) {
   for (const int32_t index : index_dtypes)
     for (const int32_t dtype : {TUTTI_C64, TUTTI_C128})

@@ -60,8 +60,7 @@ class convolution {
     const int64_t dilation = p_.dilation[axis], spread = p_.input_dilation[axis];
     const int64_t taps = position(w_.extent[3 + axis]), extent = position(x_.extent[3 + axis]);
     met_taps m{0, taps, 1, at * p_.stride[axis] - p_.padding[axis]};
-    // The first taps may lie before x and the last ones after it; of the others, only some meet an
-    // element.
+    // Taps may lie before or after x; of the others, only some meet an element.
     if (m.start < 0) m.first = (-m.start + dilation - 1) / dilation;
     const int64_t last = extent == 0 ? -1 : (extent - 1) * spread;
     m.end = last < m.start ? 0 : std::min(taps, (last - m.start) / dilation + 1);

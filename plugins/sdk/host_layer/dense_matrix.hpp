@@ -90,8 +90,7 @@ void store_elements(const host_view& v, uint64_t first, const std::vector<T>& fr
 
 // ---- algorithms (factorizations.cpp, eigenvalues.cpp, general_eigenvalues.cpp)
 
-/// a = L L^H in place, from the lower triangle of a; elements above L become 0. False if a is not
-/// positive definite.
+/// a = L L^H in place, from the lower triangle of a. False if a is not positive definite.
 template <typename T>
 bool factor_cholesky(dense_matrix<T>& a);
 
@@ -109,8 +108,7 @@ bool factor_lu(dense_matrix<T>& a, std::vector<int64_t>& rows);
 template <typename T>
 dense_matrix<T> factor_qr(dense_matrix<T>& a);
 
-/// Eigenvalues of the Hermitian a in ascending order; returns the eigenvectors as columns. Uses
-/// Jacobi rotations.
+/// Eigenvalues of the Hermitian a, ascending; returns eigenvectors as columns. Jacobi rotations.
 template <typename T>
 dense_matrix<T> decompose_hermitian(dense_matrix<T> a, std::vector<double>& w);
 

@@ -16,8 +16,7 @@ namespace {
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 using number = std::complex<double>;
 
-// x - beta v (v^H x), which maps the vector it was built from to a multiple of the first unit
-// vector.
+// x - beta v (v^H x), which maps its original vector to a multiple of the first unit vector.
 template <typename T>
 struct reflection {
   std::vector<T> v;
@@ -166,8 +165,7 @@ void take_step(dense_matrix<T>& h, dense_matrix<T>& z, const open_block& b,
   }
 }
 
-// Makes h triangular, except for 2x2 blocks of a real matrix; applies the same transformations to
-// z.
+// Makes h triangular, except for 2x2 blocks of a real matrix; z gets the same transformations.
 template <typename T>
 bool make_triangular(dense_matrix<T>& h, dense_matrix<T>& z) {
   constexpr uint64_t kept = std::is_same_v<T, double> ? 2 : 1;
@@ -258,8 +256,7 @@ void normalize(std::vector<number>& x) {
   for (number& element : x) element /= std::sqrt(square);
 }
 
-// Divides by the power of two next to the largest element and returns it, to avoid overflow and
-// underflow of squares.
+// Divides by the power of two next to the largest element and returns it; avoids overflow.
 template <typename T>
 double bring_near_one(dense_matrix<T>& a) {
   const double largest = largest_of(a);

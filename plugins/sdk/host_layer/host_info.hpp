@@ -10,8 +10,7 @@ namespace tutti::sdk {
 
 uint64_t physical_memory();   // bytes
 uint64_t available_memory();  // bytes available without swapping
-// Cores available to this process: those of its affinity mask, limited by the CPU quota of its
-// control group.
+// Cores available to this process: its affinity mask, limited by its control group's quota.
 uint32_t usable_cores();
 std::string processor_name();
 // Requests large pages, which reduce TLB misses; the system may ignore this.

@@ -46,11 +46,9 @@ class host_operator {
   host_operator(std::shared_ptr<const owned_operator> what, const operator_memory& memory,
                 find_memory find);
 
-  /// Throws plugin_error if an operand exceeds its buffer. Results do not depend on the number of
-  /// threads.
+  /// Throws plugin_error if an operand exceeds its buffer. Results do not depend on the threads.
   void run(thread_team& team) const;
-  /// The address of each operand's element at index 0, for other implementations. Throws as run
-  /// does.
+  /// The address of each operand's element at index 0. Throws as run does.
   std::array<std::byte*, most_operands> addresses() const;
 
  private:

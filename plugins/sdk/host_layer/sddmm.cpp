@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements of products at sparse positions, one by one; f32 is computed in double, f64 in long
-// double.
+// Elements of products at sparse positions; f32 is computed in double, f64 in long double.
 #include <algorithm>
 #include <complex>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread of a queue. It owns its state, so a queue that is never released, as at process exit,
-// does no harm.
+// The thread of a queue. It owns its state: queues that are never released do no harm.
 #include "sdk/host_layer/work_queue.hpp"
 
 #include <atomic>

@@ -29,8 +29,7 @@ class completion {
   static const std::shared_ptr<completion>& done();
   /// Whether the work is complete. Throws its failure.
   bool query() const;
-  /// Throws the failure of the work, or TUTTI_ERROR_TIMEOUT if it is not complete after
-  /// `timeout_ns`.
+  /// Throws the failure of the work, or TUTTI_ERROR_TIMEOUT after `timeout_ns`.
   void wait(uint64_t timeout_ns = TUTTI_FOREVER) const;
   /// Whether the work is complete without a failure.
   bool has_succeeded() const;
@@ -59,16 +58,14 @@ class work_queue {
   work_queue(const work_queue&) = delete;
   work_queue& operator=(const work_queue&) = delete;
 
-  /// Queues `work`. Its exception is stored in the completion and reported by waiting for the
-  /// queue.
+  /// Queues `work`. The completion and waits for the queue report its exception.
   std::shared_ptr<completion> add(std::function<void()> work);
   /// Whether nothing is queued and no failure is unreported: work may then run immediately.
   bool is_idle() const;
   /// Runs `work` in this thread; requires an idle queue. Exceptions are handled likewise. `times`:
   /// the completion records times.
   std::shared_ptr<completion> run(const std::function<void()>& work, bool times = false);
-  /// Queues work that also runs after the queue has waited for failed work; it receives that
-  /// failure, else NULL.
+  /// Queues work that also runs after a wait for failed work; it receives that failure, else NULL.
   std::shared_ptr<completion> add_always(std::function<void(const plugin_error* before)> work);
   /// Represents all earlier work: fails with the first unreported failure.
   std::shared_ptr<completion> record();

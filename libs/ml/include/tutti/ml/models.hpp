@@ -23,8 +23,7 @@ namespace tutti::ml {
 
 // ---- linear regression: y [rows] or [rows, targets]; predictions have the shape of y
 
-/// A fitted linear model: predictions are x coefficients^T + intercept. Parameters "coefficients",
-/// "intercept".
+/// A fitted linear model, x coefficients^T + intercept. Parameters "coefficients", "intercept".
 class TUTTI_API linear_model {
  public:
   array predict(const array& x) const;
@@ -42,8 +41,7 @@ class TUTTI_API linear_model {
 struct linear_regression_options {
   bool fit_intercept = true;
 };
-/// Least squares: linalg::lstsq of the centred samples; the solution of least norm if there are
-/// several. Lazy.
+/// Least squares: linalg::lstsq of the centred samples, with the solution of least norm. Lazy.
 class TUTTI_API linear_regression : public linear_model {
  public:
   explicit linear_regression(const linear_regression_options& options = {}) : options_(options) {}
@@ -193,8 +191,7 @@ struct neighbors_result {
   array distances;  ///< [queries, neighbors], ascending
   array indices;    ///< i64: rows of the samples; of equal distances the first
 };
-/// The nearest samples of each row of `queries`. Throws value_error unless 1 <= options.neighbors
-/// <= rows of samples.
+/// The nearest samples of each query. Throws value_error unless 1 <= neighbors <= rows of samples.
 TUTTI_API neighbors_result k_neighbors(const array& samples, const array& queries,
                                        const k_neighbors_options& options = {});
 

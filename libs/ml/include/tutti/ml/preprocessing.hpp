@@ -149,8 +149,7 @@ class TUTTI_API label_encoder {
   std::vector<std::string> words_;
 };
 
-// ---- training and test samples. splits.hpp creates the lists of row numbers that grid_search()
-// uses.
+// ---- training and test samples. splits.hpp creates the row numbers that grid_search() uses.
 
 struct split_samples {
   array x_train, x_test, y_train, y_test;
@@ -164,8 +163,7 @@ struct split_options {
   /// Labels [rows]: each class has that share of the test rows, to within one row.
   std::optional<array> stratify{};
 };
-/// Splits with data::train_test_split(), or data::stratified_train_test_split() with labels. Throws
-/// the same exceptions.
+/// Splits with data::train_test_split(), or, with labels, stratified. Throws the same exceptions.
 TUTTI_API split_samples train_test_split(random::key key, const array& x, const array& y,
                                          const split_options& options = {});
 
