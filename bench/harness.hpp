@@ -14,7 +14,7 @@ namespace tutti::bench {
 
 enum class metric {
   rate,   ///< amount per second: GFLOP/s or GB/s
-  time,   ///< seconds for each of `amount` things: us or ms
+  time,   ///< seconds for each of `amount` items: us or ms
   direct  ///< what the functions return, in `unit`; less is better
 };
 
@@ -30,7 +30,7 @@ struct workload {
 /// One finished case. Ratios are larger if Tutti is better; 0 without a comparison.
 struct row {
   std::string name, device, unit;
-  double value = 0, low = 0, high = 0;  ///< median, least and greatest of the runs
+  double value = 0, low = 0, high = 0;  ///< median, minimum and maximum of the runs
   std::string floor, peer;
   double floor_value = 0, floor_ratio = 0;
   double peer_value = 0, peer_ratio = 0;
@@ -44,15 +44,15 @@ struct bench_case {
   std::string name;
   metric kind = metric::rate;
   std::string unit;
-  double amount = 1;  ///< floating-point operations, bytes or things in one call
+  double amount = 1;  ///< floating-point operations, bytes or items per call
   floor_kind bound = floor_kind::none;
   std::size_t bound_elements = 0;  ///< of one array, f32, for bandwidths: those of the case
   std::string peer = "-";
   std::string goal{};
   std::function<bool(const row&)> met{};
   std::function<workload()> make{};
-  bool on_request = false;   ///< run only where a filter names it
-  bool of_openblas = false;  ///< the peer is OpenBLAS; where that is not here the row says so
+  bool on_request = false;   ///< runs only if a filter names it
+  bool of_openblas = false;  ///< the peer is OpenBLAS; the row says so if it is missing
 };
 
 /// Runs every case whose name matches the regular expression, `runs` times each, and passes each

@@ -11,9 +11,9 @@ namespace tutti::ml {
 
 struct lbfgs_options {
   int iterations = 100;
-  double tolerance = 1e-4;  ///< ends where no derivative is larger
-  double noise = 1e-15;     ///< relative error of values: smaller differences say nothing
-  int history = 10;         ///< steps that are remembered
+  double tolerance = 1e-4;  ///< largest derivative at convergence
+  double noise = 1e-15;     ///< relative error of values: smaller differences are ignored
+  int history = 10;         ///< number of stored steps
 };
 
 struct lbfgs_result {

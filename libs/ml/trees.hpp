@@ -18,7 +18,7 @@ struct binned_samples {
   array keys;                         ///< [rows, features] i32 or i64, evaluated
   std::vector<std::uint8_t> columns;  ///< replaces keys on the host: bins [features, rows]
   std::vector<double> edge_values;    ///< with columns: the values of `edges`
-  array edges;  ///< [features * bins]: bin b has what is <= edge b; infinite for none
+  array edges;  ///< [features * bins]: bin b has values <= edge b; infinite for none
   std::int64_t rows = 0;
   std::int64_t features = 0;
   std::int64_t bins = 0;  ///< of each feature; the last has no edge
@@ -40,7 +40,7 @@ struct tree {
   array features;    ///< i64 [2^depth - 1]
   array thresholds;  ///< [2^depth - 1], of samples; infinite if the node is not split
   array values;      ///< [2^depth] of the leaves, times the rate
-  array fitted;      ///< [rows]: the value that each sample gets
+  array fitted;      ///< [rows]: the value of each sample
 };
 /// The tree that lowers sum(g f + h f^2 / 2) most, split by split, for first and second derivatives
 /// g and h [rows]; an invalid h means ones. Lazy if samples are not on the host.

@@ -71,7 +71,7 @@ struct lattice {
   array emitted;  ///< [N, T, L] log probabilities of the labels with blanks
   array skips;    ///< [N, L] whether a label follows another one without a blank
   array input_lengths, target_lengths;  ///< [N, 1] i64, within their ranges
-  array good;                           ///< [N] whether lengths and labels are what they may be
+  array good;                           ///< [N] whether lengths and labels are valid
 };
 
 lattice lattice_of(const array& log_p, const array& targets, const array& input_lengths,

@@ -75,8 +75,8 @@ class common_options {
   std::uint64_t seed = 1;
   std::int64_t epochs = 1, batch = 1;
   double learning_rate = 0;
-  std::filesystem::path data{};  ///< empty: samples::find_data() searches
-  std::filesystem::path out{};   ///< of a rank that does not lead, a folder of its own below
+  std::filesystem::path data{};                  ///< empty: samples::find_data() searches
+  std::filesystem::path out{};                   ///< for ranks other than 0, a subdirectory
   std::vector<std::filesystem::path> predict{};  ///< files; empty: training
   bool parallel = false, resume = false, json = false;
 

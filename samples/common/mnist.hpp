@@ -17,7 +17,7 @@ struct labelled_pictures {
 
 struct digit_pictures {
   labelled_pictures training, test;
-  std::string source;  ///< where they are from, for people
+  std::string source;  ///< readable origin
 };
 
 /// MNIST from `folder`, or from TUTTI_DATA or its subdirectory mnist: the four IDX files, plain or

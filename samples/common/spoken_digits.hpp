@@ -21,7 +21,7 @@ struct spectra_part {
 struct spoken_digits {
   spectra_part training, test;
   std::vector<std::string> classes;
-  std::string source;  ///< for people
+  std::string source;  ///< readable description
 };
 
 /// Spectra [n, bands, frames] of sounds [n, samples] at this rate: log energies in mel bands, each

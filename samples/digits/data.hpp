@@ -29,7 +29,7 @@ struct part {
 };
 struct parts {
   part training, test;
-  std::vector<std::int64_t> test_rows{};  ///< which of the images those of the test are
+  std::vector<std::int64_t> test_rows{};  ///< the rows of the test images
 };
 
 /// Shuffles by `key` and uses round(test_share * count) images for the test. Both parts are

@@ -37,7 +37,7 @@ struct options {
 };
 
 struct problem {
-  array x, y;  ///< [rows, features] with NaN for what is missing; [rows]
+  array x, y;  ///< [rows, features] with NaN for missing values; [rows]
   std::vector<std::string> classes{};
 };
 

@@ -22,7 +22,7 @@
 namespace tutti::ml {
 
 struct boosting_options {
-  int iterations = 100;        ///< trees, of each class where there are more than two
+  int iterations = 100;        ///< trees; per class if there are more than two
   double learning_rate = 0.1;  ///< positive
   int max_depth = 5;           ///< levels of splits, 1 to 12
   std::int64_t min_samples_leaf = 20;

@@ -23,10 +23,10 @@ TUTTI_API array confusion_matrix(const array& truth, const array& predicted,
                                  std::optional<std::int64_t> classes = {});
 
 enum class averaging : std::uint8_t {
-  binary,    ///< of class 1, where there are no others than 0 and 1 (value_error)
+  binary,    ///< of class 1; value_error for classes other than 0 and 1
   micro,     ///< over all rows
   macro,     ///< the mean over classes that occur in truth or predicted
-  weighted,  ///< by how often the classes occur in truth
+  weighted,  ///< weighted by the frequency of the classes in truth
   none       ///< of each class 0 ... largest: [classes]
 };
 /// For labels 0, 1, ...: the fraction of a class among rows predicted as it (precision), the
@@ -42,7 +42,7 @@ TUTTI_API array f1_score(const array& truth, const array& predicted,
 struct roc_result {
   array false_positive_rate;  ///< [points], ascending from 0 to 1
   array true_positive_rate;   ///< [points]
-  array thresholds;           ///< [points], descending from infinity: positive are scores >= it
+  array thresholds;           ///< [points], descending from infinity: scores >= it are positive
 };
 /// The receiver operating characteristic of scores [rows] for truth with classes 0 and 1: a point
 /// for each distinct score. Evaluates. Throws value_error if a score is NaN or a class is missing.

@@ -69,8 +69,8 @@ class TUTTI_API ridge : public linear_model {
 struct lasso_options {
   double alpha = 1;  ///< not negative
   bool fit_intercept = true;
-  int iterations = 1000;    ///< sweeps over the features, at most
-  double tolerance = 1e-4;  ///< ends where the duality gap is below this times the mean of y^2
+  int iterations = 1000;    ///< maximum number of sweeps over the features
+  double tolerance = 1e-4;  ///< maximum duality gap, times the mean of y^2
 };
 /// |y - x w|^2 / (2 rows) + alpha |w|_1 by coordinate descent on the Gram matrix of the features,
 /// which is computed on the device and stored in f64 on the host: 8 features^2 bytes (J. Friedman,
@@ -80,7 +80,7 @@ class TUTTI_API lasso : public linear_model {
  public:
   explicit lasso(const lasso_options& options = {});
   lasso& fit(const array& x, const array& y);
-  int iterations() const { return iterations_; }  ///< sweeps that were made
+  int iterations() const { return iterations_; }  ///< number of sweeps
   double dual_gap() const { return gap_; }        ///< of the objective above
 
  private:
@@ -116,8 +116,8 @@ class TUTTI_API linear_classifier {
 struct logistic_regression_options {
   double c = 1;  ///< inverse strength of the penalty, positive; infinity: none
   bool fit_intercept = true;
-  int iterations = 100;     ///< of L-BFGS, at most
-  double tolerance = 1e-4;  ///< ends where no derivative of the objective / (c rows) is larger
+  int iterations = 100;     ///< maximum number of iterations of L-BFGS
+  double tolerance = 1e-4;  ///< largest derivative of the objective / (c rows) at convergence
 };
 /// Minimises c sum(-log p) + |w|^2 / 2 with L-BFGS, p from the logistic function for two classes
 /// and from softmax for more: loss and gradient on the device, the rest in f64 on the host.
@@ -135,7 +135,7 @@ struct linear_svc_options {
   double c = 1;  ///< positive
   bool fit_intercept = true;
   int iterations = 1000;
-  double tolerance = 1e-4;  ///< as of logistic_regression
+  double tolerance = 1e-4;  ///< as in logistic_regression
 };
 /// A linear support vector machine: minimises c sum max(0, 1 - s f(x))^2 + |w|^2 / 2, s = +-1, for
 /// two classes, and for more for each class against all others, with L-BFGS. The intercept is not
@@ -189,7 +189,7 @@ struct k_neighbors_options {
 };
 struct neighbors_result {
   array distances;  ///< [queries, neighbors], ascending
-  array indices;    ///< i64: rows of the samples; of equal distances the first
+  array indices;    ///< i64: rows of the samples; the first of equal distances
 };
 /// The nearest samples of each query. Throws value_error unless 1 <= neighbors <= rows of samples.
 TUTTI_API neighbors_result k_neighbors(const array& samples, const array& queries,
@@ -255,9 +255,9 @@ class TUTTI_API pca {
 
 struct k_means_options {
   std::int64_t clusters = 8;
-  int starts = 10;          ///< of which the one with the least inertia stays
-  int iterations = 300;     ///< of each start, at most
-  double tolerance = 1e-4;  ///< as of tutti::kmeans
+  int starts = 10;          ///< the result with the least inertia is kept
+  int iterations = 300;     ///< maximum per start
+  double tolerance = 1e-4;  ///< as in tutti::kmeans
 };
 /// tutti::kmeans() from several random starts. Parameters "centers".
 class TUTTI_API k_means {
@@ -289,10 +289,10 @@ enum class covariance_type : std::uint8_t {
 struct gaussian_mixture_options {
   std::int64_t components = 1;
   covariance_type covariance = covariance_type::full;
-  double tolerance = 1e-3;       ///< ends where the mean log likelihood rises by less
+  double tolerance = 1e-3;       ///< convergence when the mean log likelihood rises by less
   double regularization = 1e-6;  ///< added to variances; not negative
   int iterations = 100;
-  int starts = 1;  ///< each from the clusters of tutti::kmeans(); the likeliest stays
+  int starts = 1;  ///< each from the clusters of tutti::kmeans(); keeps the most likely result
 };
 /// Expectation maximisation (C. Bishop, "Pattern Recognition and Machine Learning", 2006, section
 /// 9.2). Full covariances take memory for components x rows x features numbers. Parameters
@@ -302,7 +302,7 @@ class TUTTI_API gaussian_mixture {
  public:
   explicit gaussian_mixture(random::key key, const gaussian_mixture_options& options = {});
   gaussian_mixture& fit(const array& x);
-  array predict(const array& x) const;        ///< i64: the likeliest component
+  array predict(const array& x) const;        ///< i64: the most likely component
   array predict_proba(const array& x) const;  ///< [rows, components]
   array score_samples(const array& x) const;  ///< log density of each row
   double score(const array& x) const;         ///< their mean

@@ -51,7 +51,7 @@ class TUTTI_API standard_scaler {
   array inverse_transform(const array& x) const;
 
   const array& mean() const { return mean_; }    ///< [features]; 0 without with_mean
-  const array& scale() const { return scale_; }  ///< [features]: what is divided by
+  const array& scale() const { return scale_; }  ///< [features]: the divisors
   io::named_arrays parameters() const;           ///< "mean", "scale"
   void load_parameters(const io::named_arrays& arrays);
 
@@ -63,7 +63,7 @@ class TUTTI_API standard_scaler {
 struct min_max_scaler_options {
   double low = 0;
   double high = 1;
-  bool clip = false;  ///< what lies outside of the range that fit() saw becomes low or high
+  bool clip = false;  ///< clip to [low, high] outside the range of the fit() samples
 };
 
 /// Maps the smallest element of each feature to `low`, the largest to `high`. Constant features
@@ -105,7 +105,7 @@ class TUTTI_API one_hot_encoder {
  public:
   explicit one_hot_encoder(const one_hot_encoder_options& options = {}) : options_(options) {}
   one_hot_encoder& fit(const array& x);
-  array transform(const array& x) const;  ///< [rows, number of all categories]
+  array transform(const array& x) const;  ///< [rows, total number of categories]
   array fit_transform(const array& x) { return fit(x).transform(x); }
   /// i64 [rows, features]: the category of the largest column, the first one if several are equal.
   array inverse_transform(const array& x) const;
@@ -136,10 +136,10 @@ class TUTTI_API label_encoder {
     return transform(std::span<const std::string>(labels), on);
   }
   array inverse_transform(const array& numbers) const;         ///< i64, of that shape
-  std::vector<std::string> names(const array& numbers) const;  ///< of words
+  std::vector<std::string> names(const array& numbers) const;  ///< for words
   std::int64_t class_count() const;
-  const array& classes() const { return classes_; }                 ///< i64; invalid of words
-  const std::vector<std::string>& words() const { return words_; }  ///< none of integers
+  const array& classes() const { return classes_; }                 ///< i64; invalid for words
+  const std::vector<std::string>& words() const { return words_; }  ///< empty for integers
   /// "classes", or for words "text", their bytes, and "ends", the end of each.
   io::named_arrays parameters() const;
   void load_parameters(const io::named_arrays& arrays);

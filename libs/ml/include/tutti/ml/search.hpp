@@ -33,7 +33,7 @@ struct grid_search_result {
   std::vector<std::vector<double>> scores;  ///< of each candidate, for each fold
   std::vector<double> mean_scores;          ///< of each candidate
   std::size_t best = 0;                     ///< the first with the largest mean score
-  loop_report report;                       ///< what each device did
+  loop_report report;                       ///< the work of each device
   const settings& best_settings() const { return candidates[best]; }
   double best_score() const { return mean_scores[best]; }
 };
