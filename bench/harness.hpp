@@ -15,7 +15,7 @@ namespace tutti::bench {
 enum class metric {
   rate,   ///< amount per second: GFLOP/s or GB/s
   time,   ///< seconds for each of `amount` items: us or ms
-  direct  ///< what the functions return, in `unit`; less is better
+  direct  ///< the result of the functions, in `unit`; less is better
 };
 
 /// The work of a case; created before its run and destroyed after it.

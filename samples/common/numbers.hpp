@@ -25,13 +25,11 @@ inline CLI::Validator within(double low, double high) {
       fmt::format("NUMBER in [{} - {}]", low, high));
 }
 
-/// A number option with that range.
 inline void number_option(CLI::App& app, const std::string& name, double& to, double low,
                           double high, const std::string& text) {
   app.add_option(name, to, text)->check(within(low, high))->capture_default_str();
 }
 
-/// An integer option.
 inline void count_option(CLI::App& app, const std::string& name, std::int64_t& to, std::int64_t low,
                          std::int64_t high, const std::string& text) {
   app.add_option(name, to, text)->check(CLI::Range(low, high))->capture_default_str();
@@ -50,7 +48,6 @@ inline std::vector<double> values_of(const tutti::array& a) {
   return {narrow.begin(), narrow.end()};
 }
 
-/// Seconds since its creation.
 class stopwatch {
  public:
   double seconds() const {

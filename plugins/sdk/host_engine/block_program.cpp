@@ -45,7 +45,7 @@ block_program::block_program(const tutti_program_desc& desc, host_routines set, 
     results_.push_back(reduces ? value : with_dtype(value, stored));
   }
   if (loop_bits > 0) fuse_steps(loop_bits);
-  // A copy or a loop by itself needs no registers between instructions.
+  // A single copy or loop needs no registers between instructions.
   if (steps_.empty() || (steps_.size() == 1 && steps_[0].loop != nullptr))
     block_ = std::max(block_, most_of_piece);
   give_slots();

@@ -36,7 +36,6 @@ struct walk_access {
   walk_access(const walk_space& space, const int64_t* strides, uint32_t element_bytes);
 };
 
-/// The coordinates of a point.
 struct walk_point {
   uint64_t at[TUTTI_MAX_RANK] = {};
   walk_point(const walk_space& space, uint64_t number);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the kernels of operators as C++: write_kernels OUTPUT UNIT SOURCE, where SOURCE is the
-// kernel file (gather.cl, ..., matmul_cpu.cl) and UNIT its base name or, where that would be too
-// much for one compilation, a part of it: scan_float, scan_int, matmul_float, ... The file is
-// included once for each set of options that the device layer builds kernels with, in a namespace
-// of its own.
+// Generates the operator kernels as C++: write_kernels OUTPUT UNIT SOURCE. SOURCE is the kernel
+// file (gather.cl, ..., matmul_cpu.cl) and UNIT its base name or, for large files, a part of it:
+// scan_float, scan_int, matmul_float, ... The file is included once for each set of options that
+// the device layer builds kernels with, in a separate namespace.
 #include <filesystem>
 #include <initializer_list>
 #include <map>
