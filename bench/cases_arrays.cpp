@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What array libraries are used for besides arithmetic: random numbers, single elements gathered
-// and scattered, sets, joins, transposes; against the fastest of NumPy, JAX and PyTorch, as far as
-// the Python of TUTTI_BENCH_PYTHON (python3) has them.
+// Array operations besides arithmetic: random numbers, gather and scatter of elements, sets, joins,
+// transposes; compared with the fastest of NumPy, JAX and PyTorch in the Python of
+// TUTTI_BENCH_PYTHON (python3).
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -51,7 +51,7 @@ std::string check_floats(const data& d, double tolerance) {
   return compare(d.y.to_vector<float>(), d.expected, tolerance);
 }
 
-// The mean and the variance of what is drawn, to five times their standard errors.
+// Checks mean and variance of random numbers to five standard errors.
 std::string check_moments(const array& y, double mean, double variance) {
   const double n = static_cast<double>(y.size());
   const double got = tutti::mean(y).item(), spread = var(y).item();
@@ -186,7 +186,7 @@ workload sums() {
           .check = [d] { return check_floats(*d, 1e-3); }};
 }
 
-// Rows of five, as points in a space of few dimensions are.
+// Rows of five elements, as for points in a low-dimensional space.
 workload short_rows(bool least) {
   auto d = std::make_shared<data>();
   d->a = operand<float>(5 * million, 3);

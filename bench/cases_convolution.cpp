@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions of images, forwards and backwards, against PyTorch, whose CPU convolutions are
-// oneDNN's, as far as the Python of TUTTI_BENCH_PYTHON (python3) has it; of one tap against the
-// product that it is, and of single channels against copying.
+// Convolutions of images, forward and backward, compared with PyTorch (oneDNN on CPUs) in the
+// Python of TUTTI_BENCH_PYTHON (python3); 1x1 convolutions with the equivalent product, and
+// depthwise ones with a copy.
 #include <fmt/format.h>
 
 #include <memory>
@@ -42,7 +42,7 @@ struct data {
       : of(l), x(made(l.of_x(), 3)), w(made(l.of_w(), 5)), g(made(l.of_y(), 7)) {}
 };
 
-// Some elements of a convolution by its definition.
+// Checks some elements of a convolution against its definition.
 std::string check_forward(const data& d) {
   const layer& l = d.of;
   const std::vector<float> x = d.x.to_vector<float>(), w = d.w.to_vector<float>(),
@@ -95,7 +95,7 @@ workload one_tap(const layer& l) {
   return work;
 }
 
-// Two layers beside what they read, as residual networks have them, and all gradients.
+// Two layers with a shortcut, as in residual networks, and all gradients.
 workload residual_block(std::int64_t batch, std::int64_t channels, std::int64_t size) {
   const layer l{batch, channels, size, channels, 3, 1};
   struct block {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// On an NVIDIA GPU: products against cuBLASLt called directly, fused elementwise work and sums
-// against a copy on the device that moves as many bytes, a queue of small launches. With
-// TUTTI_MATMUL_PRECISION=high both sides of the f32 products use TF32.
+// On an NVIDIA GPU: products compared with direct calls of cuBLASLt, fused elementwise operations
+// and sums with a device copy of as many bytes, and a queue of small launches. With
+// TUTTI_MATMUL_PRECISION=high both f32 products use TF32.
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -64,7 +64,7 @@ void add_products(std::vector<bench_case>& cases) {
   for (int n = 1024; n <= 16384; n *= 2) add("bf16", n, type::bf16);
 }
 
-// f over operands that together with the result are `bytes`, against a copy that moves as many.
+// f over operands that, with the result, have `bytes`, compared with a copy of as many bytes.
 void add_bandwidth(std::vector<bench_case>& cases, const char* name, double bytes,
                    std::function<array(const array&, const array&)> f, const shape& extents,
                    bool two) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several devices against one: sub-devices of one core each, which need an environment of their own
-// and so run in tutti-bench-devices, and copies between plugins.
+// Several devices compared with one: sub-devices of one core each, which need their own environment
+// and run in tutti-bench-devices; and copies between plugins.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -15,7 +15,7 @@
 namespace tutti::bench {
 namespace {
 
-// A row of two sub-devices on any machine: those beyond the second are not used.
+// Sub-devices of one core; only the first two are used on any machine.
 const environment one_core_each{{"TUTTI_DEVICE", "opencl:cpu"}, {"TUTTI_OPENCL_SUBDEVICES", "1"}};
 const environment whole{{"TUTTI_DEVICE", "opencl:cpu"}};
 
@@ -38,7 +38,7 @@ bench_case of_sub_devices(const std::string& work, const std::string& name, cons
   return c;
 }
 
-// From the default device to one of another plugin; memcpy by one thread is the peer.
+// From the default device to one of another plugin; the peer is single-threaded memcpy.
 workload copies() {
   constexpr std::size_t count = std::size_t{64} << 18;  // 64 MiB
   struct data {
@@ -52,7 +52,7 @@ workload copies() {
   work.ours = [d] { d->moved = d->source.to(d->other).wait(); };
   work.peer = [d] {
     std::memcpy(d->target.data(), d->values.data(), count * sizeof(float));
-    asm volatile("" : : "r"(d->target.data()) : "memory");  // the copy is wanted
+    asm volatile("" : : "r"(d->target.data()) : "memory");  // prevents removal of the copy
   };
   work.check = [d] { return compare(d->moved.to_vector<float>(), d->values, 0); };
   return work;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One training step as samples/digits does it: perceptron 64 - 128 - 10, batch of 64, Adam.
+// One training step of samples/digits: perceptron 64 - 128 - 10, batch of 64, Adam.
 #include <memory>
 
 #include "harness.hpp"
@@ -55,7 +55,7 @@ workload training_step() {
   workload work;
   work.ours = [d] { d->step(); };
   work.peer = [d] { d->peer_losses.push_back(d->other->step(d->x.data(), d->labels.data())); };
-  // Both began with the same parameters, so their first losses are the same.
+  // Both start with the same parameters, so their first losses are equal.
   work.check = [d] {
     const auto first = [](std::vector<float> v) { return std::vector<float>(&v[0], &v[2]); };
     return compare(first(d->losses), first(d->peer_losses), 1e-4);
@@ -63,7 +63,7 @@ workload training_step() {
   return work;
 }
 
-// The step that PyTorch is asked for as well (torch_steps.py): 784 - 500 - 10, batch 128, Adam.
+// The step that PyTorch also runs (torch_steps.py): 784 - 500 - 10, batch 128, Adam.
 workload perceptron_step() {
   struct perceptron {
     nn::sequential network =

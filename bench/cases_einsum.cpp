@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// einsum against the matmul that does the same work on operands that lie as it wants them.
+// einsum compared with the matmul that does the same work on operands in its layout.
 #include <memory>
 
 #include "harness.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// c = a * b + tanh(a) - exp(-b * b) over 16M f32: speed, correctness on special values, and the
-// device memory that the fused expression takes.
+// c = a * b + tanh(a) - exp(-b * b) over 16M f32: speed, special values, peak device memory.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -36,7 +35,7 @@ struct data {
                              -0.0f,
                              std::numeric_limits<float>::denorm_min(),
                              std::numeric_limits<float>::max()};
-    // All pairs, one at every 4099th element, so that no vector is without one for long.
+    // All pairs of special values, one at every 4099th element.
     for (std::size_t i = 0; i < 49; ++i) {
       a[i * 4099] = special[i / 7];
       b[i * 4099] = special[i % 7];
@@ -46,10 +45,10 @@ struct data {
   }
 };
 
-// Four units in the last place of the result or, where the sum cancels, of its largest term. The
-// argument of exp is the f32 -b * b of the expression: its rounding alone moves exp by more.
-// Against double precision throughout, cancellation leaves about 1% of f32 results further off than
-// 4 units of the result, whoever computes them.
+// Tolerance: four units in the last place of the result or, in case of cancellation, of its largest
+// term. The argument of exp is the f32 -b * b of the expression, because its rounding alone changes
+// exp by more. Compared with full double precision, cancellation makes about 1% of all f32 results
+// differ by more than 4 units, whatever the library.
 std::string check(const data& d) {
   const std::vector<float> got = d.z.to_vector<float>();
   for (std::size_t i = 0; i < count; ++i) {
@@ -93,7 +92,7 @@ workload memory() {
   return work;
 }
 
-// a * b + a in dtypes other than f32: by the bytes that they take.
+// a * b + a in dtypes other than f32, by bytes.
 workload of_dtype(dtype type) {
   struct operands {
     array a, b, c;
@@ -103,7 +102,7 @@ workload of_dtype(dtype type) {
   d->b = array::from(operand<float>(count, 2)).astype(type).wait();
   workload work;
   work.ours = [d] { d->c = (d->a * d->b + d->a).wait(); };
-  // The same arithmetic on the widened operands; each product and sum may round to a neighbour.
+  // The same arithmetic on the widened operands; each product and sum may round differently.
   work.check = [d, type]() -> std::string {
     if (is_complex(type)) return {};
     const auto values = [](const array& x) { return x.astype(dtype::f32).to_vector<float>(); };

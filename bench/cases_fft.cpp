@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fourier transforms of many lines, of an image and of one long line of a prime length, against
-// FFTW with measured plans where it was found.
+// Fourier transforms of many lines, of an image and of one long line of prime length, compared with
+// FFTW with measured plans if it was found.
 #include <cmath>
 #include <complex>
 #include <memory>
@@ -17,11 +17,11 @@
 namespace tutti::bench {
 namespace {
 
-// Transforms of `lines` arrays of these extents.
+// Transforms of `lines` arrays with these extents.
 struct fourier_case {
   std::vector<int> extents;
   int lines;
-  double of_peer;  // what is expected of the ratio
+  double of_peer;  // the expected ratio
 };
 
 std::vector<std::complex<float>> numbers(std::size_t count) {
@@ -32,7 +32,7 @@ std::vector<std::complex<float>> numbers(std::size_t count) {
 }
 
 #ifdef TUTTI_BENCH_FFTW
-// The parts one after the other, by the root of the length: near 1.
+// Real and imaginary parts, divided by the root of the length: near 1.
 std::vector<double> parts_of(const std::vector<std::complex<float>>& all, double length) {
   std::vector<double> parts;
   for (const auto& z : all) {

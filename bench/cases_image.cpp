@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures of 12 million pixels: another size, a blur, derivatives and a turn, against OpenCV on
-// all cores, as far as the Python of TUTTI_BENCH_PYTHON (python3) has it, and against a copy of the
-// fewest bytes: what goes in and what comes out.
+// Images of 12 million pixels: resize, blur, derivatives and rotation, compared with OpenCV on all
+// cores in the Python of TUTTI_BENCH_PYTHON (python3), and with a copy of the input and output
+// bytes.
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -20,13 +20,13 @@ namespace {
 constexpr std::int64_t height = 3000, width = 4000, channels = 3;
 constexpr std::int64_t elements = height * width * channels;
 constexpr double deviation = 1.5, angle = 10;
-constexpr std::int64_t radius = 6;  // of that deviation, four times
+constexpr std::int64_t radius = 6;  // four deviations
 
 struct picture {
   std::vector<float> a;
   array x, y;
 
-  // Mirrored about the edges.
+  // Mirrors at the edges.
   double at(std::int64_t row, std::int64_t column, std::int64_t channel) const {
     const auto inside = [](std::int64_t place, std::int64_t extent) {
       place = std::abs(place);
@@ -41,7 +41,7 @@ struct picture {
 using expected_pixel = std::function<double(const picture&, std::int64_t row, std::int64_t column,
                                             std::int64_t channel)>;
 
-// Pixels all over the result, the corners among them.
+// Checks pixels spread over the result, including the corners.
 std::string check(const picture& p, const expected_pixel& expected, double tolerance) {
   const std::vector<float> y = p.y.to_vector<float>();
   const std::int64_t rows = p.y.dim(0), columns = p.y.dim(1);
@@ -144,7 +144,7 @@ void add_image_cases(std::vector<bench_case>& cases) {
                      (1 - std::abs(u - static_cast<double>(j))) * p.at(i, j, channel);
         return sum;
       },
-      // Places of 4000 have four digits behind the point in f32.
+      // Coordinates up to 4000 have four decimal places in f32.
       5e-3);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What small work costs: launches of a small fused kernel over empty ones, and a whole process from
-// its start to its first fused result.
+// The overhead of small work: launches of a small fused kernel compared with empty ones, and a
+// process from its start to its first fused result.
 #include <chrono>
 #include <memory>
 
@@ -37,7 +37,7 @@ workload small_launches() {
   }
 #endif
   work.check = [d] {
-    // y = y / 2 + t tends to 2 t.
+    // y = y / 2 + t converges to 2 t.
     std::vector<float> expected = d->x.to_vector<float>();
     for (float& value : expected) value = 2 * std::tanh(value);
     return compare(d->y.to_vector<float>(), expected, 1e-6);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decompositions of one large matrix, and many small systems, against LAPACK called directly.
+// Decompositions of one large matrix, and many small systems, compared with direct LAPACK calls.
 #include <cmath>
 #include <memory>
 #include <string_view>
@@ -16,7 +16,7 @@
 namespace tutti::bench {
 namespace {
 
-// What is computed, and what of it is unique, by columns.
+// The results, and their unique parts, by columns.
 struct decomposition {
   std::vector<array> all;
   array unique;
@@ -47,8 +47,8 @@ decomposition decompose(const std::string& what, const array& a) {
   return {{f.u, f.s, f.vh}, f.s};
 }
 
-// Symmetric, with a diagonal that makes it positive definite where that is asked for; otherwise as
-// drawn. Column-major is row-major then, but for the last.
+// Symmetric for "eigh", also positive definite for "cholesky", otherwise random. Symmetric matrices
+// are equal in row-major and column-major order.
 std::vector<double> matrix_for(const std::string& what, int n) {
   const auto size = static_cast<std::size_t>(n);
   std::vector<double> a = operand<double>(size * size, 5);
@@ -68,7 +68,7 @@ workload one_matrix(const std::string& what, int n) {
   };
   auto d = std::make_shared<data>();
   d->a = matrix_for(what, n);
-  d->x = matrix_transpose(array::from(d->a, {n, n})) + 0.0;  // as LAPACK sees it
+  d->x = matrix_transpose(array::from(d->a, {n, n})) + 0.0;  // column-major for LAPACK
   d->x.wait();
   workload work;
   work.ours = [d, what] {
@@ -77,7 +77,7 @@ workload one_matrix(const std::string& what, int n) {
     for (const array& part : d->found.all) part.wait();
   };
   work.peer = [d, what, n] { peer::decompose(what, n, d->a, d->expected); };
-  // Backward errors of some n units, seen through condition numbers of a few hundred.
+  // Backward errors of about n units, times condition numbers of a few hundred.
   work.check = [d] {
     return compare(contiguous(d->found.unique).to_vector<double>(), d->expected, 1e-7);
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Square products against OpenBLAS on all cores. Each call waits for its result, as OpenBLAS does.
+// Square products compared with OpenBLAS on all cores. Each call waits for its result.
 #include <memory>
 
 #include "harness.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole fits and predictions of models of tables, against what scikit-learn takes for as many rows
-// of the same kind, where the Python of TUTTI_BENCH_PYTHON (python3) has it.
+// Fit and prediction of models of tables, compared with scikit-learn on equally many rows of the
+// same kind in the Python of TUTTI_BENCH_PYTHON (python3).
 #include <fmt/format.h>
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t rows = 20000, features = 32, classes = 5;
 
-// Rows around a center for each class, uniformly within 2 of it along each axis.
+// Rows around one centre per class, uniform within 2 of it along each axis.
 struct table_of_classes {
   array x, labels, targets;
   double score = 0;

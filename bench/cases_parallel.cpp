@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parallel loops: what devices reach together, against the sum of what they reach one by one. They
-// come from an environment of their own, so another program measures (parallel.cpp).
+// Parallel loops: the speed of all devices together, compared with the sum of their individual
+// speeds. They need their own environment, so another program measures them (parallel.cpp).
 #include <memory>
 #include <numeric>
 #include <sstream>
@@ -14,7 +14,7 @@
 namespace tutti::bench {
 namespace {
 
-// The numbers on the line that tutti-bench-parallel prints.
+// The numbers on the line printed by tutti-bench-parallel.
 std::vector<double> rates_in(const environment& where) {
   std::istringstream line(output_of(TUTTI_BENCH_PARALLEL, {}, where));
   std::vector<double> rates;
@@ -24,7 +24,7 @@ std::vector<double> rates_in(const environment& where) {
   return rates;
 }
 
-// Nanoseconds an item: together, and as they would be if the devices' own speeds added up.
+// Nanoseconds per item: measured together, and computed from the sum of the individual speeds.
 workload loop_against_sum(const environment& where) {
   struct measured {
     double together = 0, added_up = 0;
@@ -37,7 +37,7 @@ workload loop_against_sum(const environment& where) {
     last->added_up = 1e9 / std::accumulate(rates.begin(), rates.end(), 0.0);
   };
   workload work;
-  // Whichever comes first in a round measures both: they belong together.
+  // The first call of a round measures both values.
   auto used = std::make_shared<int>(2);
   const auto value = [measure, used, last](double measured::*which) {
     if (++*used >= 2) {

@@ -36,7 +36,7 @@ workload all() {
   work.check = [d] {
     double exact = 0;
     for (const float value : d->a) exact += value;
-    // The sum of random signs is some 5,000 while rounding errors of 64M terms add up to below 1.
+    // The sum of random signs is about 5,000; rounding errors of 64M terms sum up to less than 1.
     return compare(d->y.to_vector<float>(), {static_cast<float>(exact)}, 1e-3);
   };
   return work;
@@ -90,7 +90,7 @@ void add_reduce_cases(std::vector<bench_case>& cases) {
   add("sum of 64M f32", many, all);
   add("row sums 4096x4096 f32", side * side, [] { return along(1); });
   add("column sums 4096x4096 f32", side * side, [] { return along(0); });
-  // At most the time of two passes: reads for the one, reads and writes for the other.
+  // At most the time of two passes: reads for variance, reads and writes for softmax.
   add("row variances 4096x4096 f32", side * side, variance, floor_kind::read, 2, 1);
   add("softmax of rows 4096x4096 f32", side * side, softmax_of_rows, floor_kind::copy, 4, 1);
 }

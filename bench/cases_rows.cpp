@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One case for each row of op_table.def that takes floats: 16M f32 within the row's range, against
-// the bandwidth of a copy (one operand) or triad (two). Many, so only run on request: "op NAME".
+// One case for each row of op_table.def that takes floats: 16M f32 within the row's range, compared
+// with the bandwidth of a copy (one operand) or triad (two). There are many, so they only run on
+// request: "op NAME".
 #include <memory>
 #include <vector>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Training steps of networks like the samples', a sample's whole run on a table, text that is
-// written on, and pictures that are loaded, beside PyTorch and scikit-learn (TUTTI_BENCH_PYTHON) at
-// the same work.
+// Training steps of networks like those of the samples, the whole tabular sample, text generation,
+// and image loading, compared with PyTorch and scikit-learn (TUTTI_BENCH_PYTHON) for the same work.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -45,7 +44,7 @@ void add(std::vector<bench_case>& cases, const char* name, const char* peer, dou
   cases.push_back(std::move(c));
 }
 
-/// Steps of a model on one batch, as a loop makes them: it waits for the last.
+/// Training steps on one batch; waits for the last one, as a training loop does.
 workload training(const nn::layer& model, const nn::batch_loss& loss, array x, array labels) {
   struct run {
     nn::trainer<nn::adam> trainer;
@@ -75,7 +74,7 @@ workload perceptron() {
                   random_rows({50, 784}), labels_of(50));
 }
 
-/// As samples/common/networks.cpp has it: for each width a convolution, batch norm, ReLU, pooling.
+/// As in samples/common/networks.cpp: for each width a convolution, batch norm, ReLU, pooling.
 nn::sequential convolutional(const std::vector<std::int64_t>& widths, std::int64_t places) {
   std::vector<nn::layer> layers;
   std::int64_t before = 1;
@@ -132,7 +131,7 @@ workload writing() {
           .check = [count] { return *count == length ? "" : "no letter"; }};
 }
 
-/// From the file to accuracy and area.
+/// From the file to accuracy and area under the curve.
 workload table() {
   const auto accuracy = std::make_shared<double>(0);
   const std::filesystem::path file = beside("../share/tutti/data/breast_cancer.csv");
@@ -156,7 +155,7 @@ workload table() {
           }};
 }
 
-/// 10,000 JPEGs of 32 x 32, where peer_python.py reads them as well.
+/// 10,000 JPEGs of 32 x 32, which peer_python.py also reads.
 std::filesystem::path folder_of_pictures() {
   auto folder = std::filesystem::temp_directory_path() / "tutti-bench-pictures";
   if (std::filesystem::exists(folder / "done")) return folder;

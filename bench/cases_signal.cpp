@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals: short-time transforms, mel spectra, another sampling rate and recursive filters, against
-// what SciPy or PyTorch take, as far as the Python of TUTTI_BENCH_PYTHON (python3) has them, and
-// against a copy of the fewest bytes: what goes in and what comes out.
+// Signals: short-time transforms, mel spectra, resampling and recursive filters, compared with
+// SciPy or PyTorch in the Python of TUTTI_BENCH_PYTHON (python3), and with a copy of the input and
+// output bytes.
 #include <cmath>
 #include <complex>
 #include <memory>
@@ -34,10 +34,10 @@ std::shared_ptr<data> make_data(const shape& extents) {
   return d;
 }
 
-// Frames that are looked at: both ends, where zeros lie around, and one between.
+// Checked frames: the first and the last, which are padded with zeros, and one in between.
 constexpr std::int64_t looked_at[] = {0, frames / 2 + 1, frames - 1};
 
-// One frame, windowed and transformed by the definition.
+// One frame, windowed and transformed by definition.
 std::vector<std::complex<double>> spectrum(const std::vector<float>& a, std::int64_t frame) {
   std::vector<std::complex<double>> z(static_cast<std::size_t>(frequencies));
   for (std::int64_t i = 0; i < points; ++i) {
@@ -129,7 +129,7 @@ workload other_rates(std::int64_t up, std::int64_t down) {
               }};
 }
 
-// A row through sections, sample by sample.
+// Filters a row, sample by sample.
 std::vector<float> recurred(const signal::sections& sos, const float* x) {
   std::vector<float> out(static_cast<std::size_t>(columns));
   std::vector<std::array<double, 2>> state(sos.size());

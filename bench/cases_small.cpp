@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work so small that only its overhead counts: one addition, one product, ten chained operations,
-// and evaluations of shapes that never come again, whose memory must not grow.
+// Small work, where only overhead counts: one addition, one product, ten chained operations, and
+// evaluations of ever-changing shapes, whose memory must not grow.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -78,10 +78,10 @@ double resident_mebibytes() {
   return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-constexpr int evaluations = 200'000;  // over which memory must not grow
+constexpr int evaluations = 200'000;  // during which memory must not grow
 constexpr int timed_evaluations = 20'000;
 
-// Extents from a walk through 1 to 500 by 1 to 40, none twice in a row; a sum of each to look at.
+// A pseudo-random walk through extents 1 to 500 by 1 to 40; sums each array as a check.
 struct shapes {
   std::uint64_t state = 1;
   std::string wrong;
@@ -99,8 +99,7 @@ struct shapes {
     }
   }
 
-  // MiB, over the last half of all; measured once. Where there is growth it has to be there again
-  // in the next ones.
+  // Growth in MiB over the last half; measured once. It must also occur in the following halves.
   double grown() {
     if (grown_) return *grown_;
     constexpr int most_halves = 5;

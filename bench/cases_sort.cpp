@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scans, sorts and what is made of them: 16M elements (4M where the peer would take seconds).
+// Scans, sorts and derived operations: 16M elements (4M if the peer would take seconds).
 #include <memory>
 
 #include "harness.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse matrices in compressed rows times vectors and dense matrices, against what SciPy or
-// PyTorch take, as far as the Python of TUTTI_BENCH_PYTHON (python3) has them, and against reading
-// the fewest bytes: indices, values and the vector, each once.
+// Sparse matrices in compressed rows times vectors and dense matrices, compared with SciPy or
+// PyTorch in the Python of TUTTI_BENCH_PYTHON (python3), and with one read of indices, values and
+// vector.
 #include <fmt/format.h>
 
 #include <memory>
@@ -21,7 +21,7 @@ struct rows_of_columns {
   std::int64_t rows() const { return static_cast<std::int64_t>(starts.size()) - 1; }
 };
 
-// Neighbours of the points of a square, as differences of second order have them.
+// The five-point stencil on a square grid.
 rows_of_columns grid(std::int32_t n) {
   rows_of_columns m;
   m.columns = std::int64_t{n} * n;
@@ -36,8 +36,8 @@ rows_of_columns grid(std::int32_t n) {
   return m;
 }
 
-// So many in each row, from left to right at even chances; `uneven`: a hundredth of the rows has
-// half of all.
+// `each` elements per row on average, evenly spread with random offsets; `uneven`: 1% of the rows
+// have half of all elements.
 rows_of_columns random_columns(std::int32_t rows, std::int32_t each, bool uneven) {
   rows_of_columns m;
   m.columns = rows;
@@ -122,7 +122,7 @@ workload squared(const rows_of_columns& places) {
               }};
 }
 
-// Elements of a product of dense matrices with so many columns and rows, where the matrix has some.
+// Elements of a dense product with `width` inner columns at the positions of the sparse matrix.
 workload sampled_product(const rows_of_columns& places, std::int64_t width) {
   const auto d = matrix_of(places);
   const auto size = static_cast<std::size_t>(places.columns * width);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs beside this one, run for what they print or for the time they take.
+// Child programs, run for their output or their duration.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace tutti::bench {
 
-/// Environment variables and the values they get.
+/// Environment variables and their values.
 using environment = std::vector<std::pair<std::string, std::string>>;
 
-/// What `program`, which lies beside this one, prints, run with these arguments and with these
-/// environment variables changed. Throws where it cannot be started or fails.
+/// The output of `program`, in the directory of this one, with these arguments and environment
+/// changes. Throws if it cannot be started or fails.
 std::string output_of(const std::string& program, const std::vector<std::string>& arguments = {},
                       const environment& changes = {});
 
-/// A program that answers each line with a line, as long as this object lives.
+/// A program that answers each line with a line, during the lifetime of this object.
 class companion {
  public:
-  /// Looks for `program` on the PATH unless it has a slash; throws where it does not start.
+  /// Searches the PATH for `program` unless it contains a slash; throws if it does not start.
   companion(const std::string& program, const std::vector<std::string>& arguments);
   ~companion();
   companion(const companion&) = delete;
   companion& operator=(const companion&) = delete;
 
-  /// The answer, without its line's end; empty where the program has ended.
+  /// The answer without the newline; empty if the program has ended.
   std::string ask(const std::string& line);
 
  private:
@@ -34,7 +34,7 @@ class companion {
   int to_ = -1, from_ = -1;
 };
 
-/// The path of a file beside this program.
+/// The path of a file in the directory of this program.
 std::string beside(const std::string& name);
 
 }  // namespace tutti::bench

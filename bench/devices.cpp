@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tutti-bench-devices WORK MEMBERS: prints the rate of WORK (products, elementwise, perceptron or
-// threads) over the first MEMBERS devices of TUTTI_DEVICE (0: all), the best of several runs, in
-// GFLOP/s, GB/s, steps or evaluations a second. Exit status 1 where the result differs from that of
+// threads) on the first MEMBERS devices of TUTTI_DEVICE (0: all), the best of several runs, in
+// GFLOP/s, GB/s, steps or evaluations per second. Exit status 1 if the result differs from that of
 // one device.
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ using namespace tutti;
 constexpr int runs = 7;
 constexpr double least_seconds = 0.1;  // of one run
 
-/// Work that is done when it returns, how much it is, and what it made.
+/// Synchronous work, its amount, and its result.
 struct work {
   std::function<void()> once;
   double amount = 0;  // in billions, or in steps
@@ -94,7 +94,7 @@ work perceptron(const device_group& group) {
   return {[step] { step(); }, 1, step};
 }
 
-/// A thread for each device evaluates small graphs, one after the other.
+/// One thread per device evaluates small graphs in sequence.
 work threads(const device_group& group) {
   constexpr int evaluations = 500;
   struct state {
@@ -132,7 +132,7 @@ work make(const std::string& name, const device_group& group) {
   throw std::runtime_error("no work " + name);
 }
 
-/// The first result of the group against that of one device; both start from the same values.
+/// Compares the first result of the group with that of one device; both start with the same values.
 void check(const std::string& name, const device_group& group) {
   const device_group alone(std::vector<device>{group[0]});
   const auto got = make(name, group).result().to_vector<float>();

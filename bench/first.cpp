@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The smallest useful program: one fused expression, its value on stdout.
+// The smallest useful program: prints the value of one fused expression.
 #include <cstdio>
 
 #include "tutti/tutti.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GCC's vector types, so that the loops are the machine's widest without naming it; non-temporal
-// stores exist only as intrinsics of x86.
+// Uses GCC's vector types, which compile to the widest vectors of the machine; non-temporal stores
+// are only available as x86 intrinsics.
 #include "floors.hpp"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 constexpr int chains = 12;  // independent ones, enough to hide the latency of an addition
 constexpr int fma_rounds = 8'000'000;
 
-// 2 * chains operations per element of a vector and round.
+// 2 * chains operations per vector element and round.
 template <class V, class T>
 void fma_work(int rounds, T* sink) {
   V acc[chains];
@@ -172,7 +172,7 @@ double floor_meter::measure(floor_kind kind, std::size_t elements) {
   const double touched = kind == floor_kind::read ? 1 : kind == floor_kind::copy ? 2 : 3;
   int passes = 0;
   double seconds = 0;
-  one_pass(kind, count, a, b, c);  // brings the arrays into the caches as far as they fit
+  one_pass(kind, count, a, b, c);  // warms the caches
   const auto start = std::chrono::steady_clock::now();
   while (seconds < least_seconds) {
     one_pass(kind, count, a, b, c);

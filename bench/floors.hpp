@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this machine can do at most, measured by plain threads on all cores: memory bandwidth by
-// access pattern (J. McCalpin's STREAM: bytes counted once per array, no write-allocate) and the
-// rate of fused multiply-adds.
+// The limits of this machine, measured with plain threads on all cores: memory bandwidth by access
+// pattern (J. McCalpin's STREAM: bytes counted once per array, no write-allocate) and the rate of
+// fused multiply-adds.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ std::string name(floor_kind kind);
 /// "GB/s" or "GFLOP/s".
 std::string unit(floor_kind kind);
 
-/// Measures floors over arrays of its own, which it keeps.
+/// Measures floors with its own arrays, which it keeps.
 class floor_meter {
  public:
   floor_meter();
@@ -26,8 +26,8 @@ class floor_meter {
   floor_meter(const floor_meter&) = delete;
   floor_meter& operator=(const floor_meter&) = delete;
 
-  /// In the unit of `kind`, from passes that take 20 ms or more together. Bandwidths are those of
-  /// arrays of `elements` f32 each: caches make small ones faster.
+  /// In the unit of `kind`, from passes that take at least 20 ms in total. Bandwidths are for
+  /// arrays of `elements` f32 each: small ones are faster because of caches.
   double measure(floor_kind kind, std::size_t elements);
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Google Benchmark chooses and repeats the cases; the timing of one round and the comparison are
-// here.
+// Google Benchmark selects and repeats the cases; this file times single rounds and compares them.
 #include "harness.hpp"
 
 #include <benchmark/benchmark.h>
@@ -22,8 +21,7 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 constexpr double least_sample_seconds = 0.02;
-// Workers of OpenBLAS 0.3 spin for 2^28 clocks after their work is done; whoever comes next has to
-// have the cores for itself.
+// Workers of OpenBLAS 0.3 spin for 2^28 clocks after their work; the next run needs idle cores.
 constexpr std::chrono::milliseconds pause(150);
 
 double seconds(const std::function<void()>& work, int repeats) {
@@ -39,7 +37,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// One of the two contestants: calls it often enough for the clock, keeps the values.
+/// One side of a comparison: calls it often enough for the clock, and keeps the values.
 class contestant {
  public:
   contestant(const bench_case& spec, std::function<void()> work, std::function<double()> direct)
@@ -135,7 +133,7 @@ void run_case(const bench_case& spec, benchmark::State& state, row& result) {
   fill_in(result, spec, ours, peer, floors);
 }
 
-/// The table is ours (report.hpp).
+/// report.hpp prints the table.
 class silent_reporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }

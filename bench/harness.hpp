@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A benchmark case and how it is measured: in each round Tutti, its peer and the machine's floor
-// run one after the other, in turn first, so that drift of the machine meets all three; medians are
-// reported.
+// A benchmark case and its measurement: in each round Tutti, its peer and the machine's floor run
+// in rotating order, so that drift of the machine affects all three; medians are reported.
 #pragma once
 
 #include <functional>
@@ -15,24 +14,23 @@ namespace tutti::bench {
 
 enum class metric {
   rate,   ///< amount per second: GFLOP/s or GB/s
-  time,   ///< seconds for each of `amount` things: us or ms
-  direct  ///< what the functions return, in `unit`; less is better
+  time,   ///< seconds for each of `amount` items: us or ms
+  direct  ///< the result of the functions, in `unit`; less is better
 };
 
-/// What a case runs; made when it is its turn, freed after it.
+/// The work of a case; created before its run and destroyed after it.
 struct workload {
-  std::function<void()> ours{};          ///< returns when the result is there
+  std::function<void()> ours{};          ///< returns when the result is available
   std::function<void()> peer{};          ///< the same work; empty: no peer
-  std::function<std::string()> check{};  ///< after one run of both: "" or what is wrong
+  std::function<std::string()> check{};  ///< after one run of both: "" or the error
   std::function<double()> ours_value{};  ///< the value itself, instead of `ours`
   std::function<double()> peer_value{};  ///< the value itself, instead of `peer`
 };
 
-/// One finished case. Ratios are greater where Tutti is better; 0 where there is nothing to
-/// compare.
+/// One finished case. Ratios are larger if Tutti is better; 0 without a comparison.
 struct row {
   std::string name, device, unit;
-  double value = 0, low = 0, high = 0;  ///< median, least and greatest of the runs
+  double value = 0, low = 0, high = 0;  ///< median, minimum and maximum of the runs
   std::string floor, peer;
   double floor_value = 0, floor_ratio = 0;
   double peer_value = 0, peer_ratio = 0;
@@ -46,23 +44,23 @@ struct bench_case {
   std::string name;
   metric kind = metric::rate;
   std::string unit;
-  double amount = 1;  ///< floating-point operations, bytes or things in one call
+  double amount = 1;  ///< floating-point operations, bytes or items per call
   floor_kind bound = floor_kind::none;
   std::size_t bound_elements = 0;  ///< of one array, f32, for bandwidths: those of the case
   std::string peer = "-";
   std::string goal{};
   std::function<bool(const row&)> met{};
   std::function<workload()> make{};
-  bool on_request = false;   ///< run only where a filter names it
-  bool of_openblas = false;  ///< the peer is OpenBLAS; where that is not here the row says so
+  bool on_request = false;   ///< runs only if a filter names it
+  bool of_openblas = false;  ///< the peer is OpenBLAS; the row says so if it is missing
 };
 
-/// Runs every case whose name matches the regular expression, each `runs` times, and hands each row
-/// over as it is ready. Returns how many cases matched.
+/// Runs every case whose name matches the regular expression, `runs` times each, and passes each
+/// row to `done`. Returns the number of matching cases.
 std::size_t run_cases(const std::vector<bench_case>& cases, const std::string& filter, int runs,
                       const std::function<void(const row&)>& done);
 
-/// "at least TIMES of the peer" and the like, for bench_case::goal and met.
+/// Sets bench_case::goal and met, for example to "at least TIMES of the peer".
 void expect_of_peer(bench_case& c, double times);
 void expect_of_floor(bench_case& c, double times);
 void expect_at_most(bench_case& c, double value);

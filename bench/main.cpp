@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti-bench: prints a table of what Tutti reaches on the default device (TUTTI_DEVICE) beside the
-// machine's floor and a peer. Exit status 1 where a result is wrong or nothing matches; a goal that
-// is not met shows in the table only.
+// tutti-bench: prints a table comparing Tutti on the default device (TUTTI_DEVICE) with the
+// machine's floor and a peer. Exit status 1 if a result is wrong or nothing matches; missed goals
+// only appear in the table.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t floor_elements = std::size_t{64} << 20;  // beyond most caches
 
-// The floors by themselves, so that a reader sees those that no case is held against as well.
+// The floors as cases, including those that no other case uses.
 void add_floor_cases(std::vector<tutti::bench::bench_case>& cases) {
   using namespace tutti::bench;
   for (const floor_kind kind : {floor_kind::copy, floor_kind::triad, floor_kind::triad_nt,
@@ -39,8 +39,8 @@ void add_floor_cases(std::vector<tutti::bench::bench_case>& cases) {
   }
 }
 
-// A peer that runs at a fifth of its speed, because it is older than the processor, proves nothing.
-// OpenBLAS chooses before main, so the program starts itself again.
+// OpenBLAS older than the processor may run at a fifth of its speed, which makes it no useful peer.
+// It selects its kernels before main, so the program restarts itself.
 void restart_with_best_openblas(char** argv) {
   const std::string core = tutti::bench::peer::better_openblas_core();
   if (core.empty() || std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
@@ -55,9 +55,9 @@ int main(int argc, char** argv) {
   std::string filter;
   std::string json;
   int runs = 9;
-  app.add_option("--filter", filter, "only cases whose name matches this regular expression");
-  app.add_option("--json", json, "write the rows to this file as well");
-  app.add_option("--runs", runs, "measurements a case, of which the median counts")
+  app.add_option("--filter", filter, "run only cases whose name matches this regular expression");
+  app.add_option("--json", json, "also write the rows to this file");
+  app.add_option("--runs", runs, "number of measurements per case; the median is reported")
       ->check(CLI::Range(1, 1000));
   CLI11_PARSE(app, argc, argv);
   restart_with_best_openblas(argv);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reproducible operands and comparison of results, for the checks before a measurement.
+// Reproducible operands, and comparison of results before a measurement.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::vector<T> operand(std::size_t count, std::uint64_t seed, double scale = 1) 
   return values;
 }
 
-/// "" where every |got - expected| <= tolerance * (1 + |expected|), else the first that is not.
+/// "" if every |got - expected| <= tolerance * (1 + |expected|), else the first exception.
 template <class T>
 std::string compare(const std::vector<T>& got, const std::vector<T>& expected, double tolerance) {
   if (got.size() != expected.size()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Speeds of a compute-bound parallel loop on the devices of TUTTI_DEVICE: of each device alone,
-// then of all together, in turn. Prints the medians, in items a second, on one line. A program of
-// its own, because what the OpenCL plugin shows as devices is decided by the environment
+// The speed of a compute-bound parallel loop on the devices of TUTTI_DEVICE: each device alone and
+// all together, in rotation. Prints the medians, in items per second, on one line. A separate
+// program, because the environment determines the devices of the OpenCL plugin
 // (cases_parallel.cpp).
 #include <algorithm>
 #include <cstdio>
@@ -18,8 +18,8 @@ using tutti::array;
 constexpr std::int64_t row = 4096;
 constexpr int steps = 48;
 
-// The sum over the row of a chain of products and sums: hundreds of operations for each element,
-// made on the device, and 4 bytes of result for each row.
+// The sum over the row of a chain of products and sums: hundreds of operations per element,
+// generated on the device, and 4 bytes of result per row.
 std::vector<array> chain(const tutti::chunk& c) {
   const array i = tutti::arange(static_cast<double>(c.begin), static_cast<double>(c.end), 1,
                                 tutti::dtype::f32, c.device)
@@ -30,7 +30,7 @@ std::vector<array> chain(const tutti::chunk& c) {
   return {tutti::sum(y, 1)};
 }
 
-// Items a second of the loop over so many items.
+// The rate of the loop in items per second.
 double rate(const tutti::device_group& group, std::int64_t items) {
   double checksum = 0;
   const tutti::loop_report report = tutti::parallel_for(
@@ -42,7 +42,7 @@ double rate(const tutti::device_group& group, std::int64_t items) {
   return static_cast<double>(report.items) / report.makespan;
 }
 
-// How many items take about so long. Each size runs twice, because the first time compiles.
+// The number of items that takes about `seconds`. The first run of each size compiles.
 std::int64_t items_for(const tutti::device_group& group, double seconds) {
   for (std::int64_t items = 64;; items *= 2) {
     rate(group, items);

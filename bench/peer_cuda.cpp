@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver and cuBLASLt by dlopen, so that tutti-bench starts everywhere. One context, kept until
-// the process ends.
+// Loads the driver and cuBLASLt with dlopen, so that tutti-bench starts on any machine. One
+// context, kept until the process ends.
 #include "peer_cuda.hpp"
 
 #include <cublasLt.h>
@@ -178,7 +178,7 @@ void cuda_product::run() {
   state& s = *state_;
   const float one = 1, zero = 0;
   const auto at = [](CUdeviceptr p) { return reinterpret_cast<void*>(p); };
-  // Column-major, so the row-major product is that of the operands in the other order.
+  // Column-major, so the row-major product uses the operands in reverse order.
   check(cuda.cublasLtMatmul(cuda.handle, s.desc, &one, at(s.b), s.layout, at(s.a), s.layout, &zero,
                             at(s.c), s.layout, at(s.c), s.layout, &s.best.algo, at(s.workspace),
                             workspace_bytes, nullptr),

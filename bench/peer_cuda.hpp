@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVIDIA's own libraries do on a GPU, opened at run time: products of cuBLASLt, copies on the
-// device, empty launches. On a machine without them cuda_present() is false.
+// NVIDIA's own libraries on a GPU, loaded at run time: products of cuBLASLt, device copies, empty
+// launches. Without them cuda_present() is false.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,10 @@
 
 namespace tutti::bench::peer {
 
-/// True where the driver and cuBLASLt can be opened and the driver has device `index`.
+/// Whether the driver and cuBLASLt can be loaded and the driver has device `index`.
 bool cuda_present(unsigned index);
 
-/// c = a b, all n x n, row-major, in memory of its own: f32 (in TF32 where `fast`) or bf16 with
-/// sums in f32. run() waits for the result.
+/// c = a b, all n x n, row-major: f32, TF32, or bf16 with sums in f32. run() waits for the result.
 class cuda_product {
  public:
   enum class type { f32, tf32, bf16 };
@@ -30,7 +29,7 @@ class cuda_product {
   std::unique_ptr<state> state_;
 };
 
-/// Copies `bytes` from one place of the device to another, and waits.
+/// Copies `bytes` within the device, and waits.
 class cuda_copy {
  public:
   explicit cuda_copy(std::uint64_t bytes);

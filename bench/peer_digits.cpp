@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cross entropy of softmax, rectifier between the layers; gradients are means over the batch.
+// Cross entropy of softmax, ReLU between the layers; gradients are means over the batch.
 #include "peer_digits.hpp"
 
 #include <cblas-openblas.h>

@@ -11,11 +11,11 @@ class digits_network {
  public:
   static constexpr int inputs = 64, hidden = 128, classes = 10;
 
-  /// Weights [in, out] and biases as given: w1, b1, w2, b2.
+  /// Initial weights [in, out] and biases: w1, b1, w2, b2.
   digits_network(int batch, std::vector<std::vector<float>> parameters);
 
-  /// Forward, backward and an update by Adam (learning rate 0.001, beta 0.9 and 0.999, epsilon
-  /// 1e-8). x [batch, 64], labels [batch]. Returns the loss before the update.
+  /// Forward, backward and an Adam update (learning rate 0.001, beta 0.9 and 0.999, epsilon 1e-8).
+  /// x [batch, 64], labels [batch]. Returns the loss before the update.
   float step(const float* x, const int* labels);
 
  private:

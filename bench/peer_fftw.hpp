@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FFTW with measured plans on two threads: what a C++ developer would use for Fourier transforms.
+// FFTW with measured plans on two threads, the usual choice for Fourier transforms in C++.
 #pragma once
 
 #include <complex>
@@ -9,7 +9,7 @@
 
 namespace tutti::bench::peer {
 
-/// Forward transforms of `lines` arrays of these extents (one or two), out of place.
+/// Forward transforms of `lines` arrays with these extents (one or two), out of place.
 class fourier {
  public:
   fourier(std::vector<int> extents, int lines);

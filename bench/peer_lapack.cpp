@@ -36,7 +36,7 @@ void dgesv_(const int*, const int*, double*, const int*, int*, double*, const in
 namespace tutti::bench::peer {
 namespace {
 
-// Columns from the diagonal on, or up to it; zeros elsewhere.
+// Copies columns from the diagonal down, or down to it; zeros elsewhere.
 void keep_triangle(int n, bool lower, const std::vector<double>& a, std::vector<double>& out) {
   const auto size = static_cast<std::size_t>(n);
   out.assign(size * size, 0);
@@ -45,7 +45,7 @@ void keep_triangle(int n, bool lower, const std::vector<double>& a, std::vector<
       out[j * size + i] = a[j * size + i];
 }
 
-// Calls with work of no size, which answers with the size, then with that.
+// Calls LAPACK with a workspace query, then with a workspace of that size.
 template <class Call>
 void with_work(Call&& call) {
   std::vector<double> work(1);

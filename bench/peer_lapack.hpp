@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LAPACK called directly, by OpenBLAS on all cores: what a C++ developer would use for linear
-// algebra. Matrices are column-major, n x n.
+// Direct LAPACK calls, with OpenBLAS on all cores: the usual choice for linear algebra in C++.
+// Matrices are column-major, n x n.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace tutti::bench::peer {
 
-/// "cholesky" (of a positive definite one), "lu", "qr" with Q, "eigh" (of a symmetric one), "svd"
-/// or "eig" with vectors. `out` gets what is unique: the triangle L, U or R by columns, or the
-/// values, of "eig" their real parts.
+/// "cholesky" (positive definite), "lu", "qr" with Q, "eigh" (symmetric), "svd" or "eig" with
+/// vectors. `out` receives the unique part: the triangle L, U or R by columns, or the values, for
+/// "eig" their real parts.
 void decompose(const std::string& what, int n, const std::vector<double>& a,
                std::vector<double>& out);
-/// `count` systems of one right side each, one after the other.
+/// `count` systems with one right-hand side each, in sequence.
 void solve(int count, int n, const std::vector<double>& a, const std::vector<double>& b,
            std::vector<double>& out);
 

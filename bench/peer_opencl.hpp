@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The least that a launch costs through OpenCL itself.
+// The minimum cost of a launch in OpenCL.
 #pragma once
 
 namespace tutti::bench::peer {
 
-/// True where an OpenCL device of that name exists and an empty kernel builds for it.
+/// Whether an OpenCL device of that name exists and can build an empty kernel.
 bool opencl_present(const char* device_name);
 
 /// Enqueues an empty kernel of one work-item `count` times on that device, then waits.

@@ -11,7 +11,7 @@
 namespace tutti::bench {
 namespace {
 
-// One Python for all cases; none where it lacks NumPy.
+// One Python process for all cases; none if NumPy is missing.
 companion* python() {
   static const std::unique_ptr<companion> instance = [] {
     std::signal(SIGPIPE, SIG_IGN);

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The peers of cases_arrays.cpp, cases_convolution.cpp, cases_signal.cpp, cases_image.cpp,
-# cases_sparse.cpp, cases_ml.cpp and, with peer_samples.py, cases_samples.cpp: the same work in NumPy, SciPy, scikit-learn, OpenCV, JAX and
-# PyTorch, those of them that are installed. Reads lines: "open NAME" answers with the fastest of them
-# for that case, "run" with the milliseconds that it took this time.
+# cases_sparse.cpp, cases_ml.cpp and, with peer_samples.py, cases_samples.cpp: the same work in the
+# installed ones of NumPy, SciPy, scikit-learn, OpenCV, JAX and PyTorch. Reads lines: "open NAME"
+# answers with the fastest library for that case, "run" with the milliseconds of one run.
 import sys
 import time
 
@@ -49,7 +49,7 @@ rng = np.random.default_rng(7)
 
 
 def numpy_cases():
-    """Name to a function that makes the operands and returns the work."""
+    """Maps names to functions that create the operands and return the work."""
     generator = np.random.Generator(np.random.Philox(1))
 
     def scatter():
@@ -128,7 +128,7 @@ def numpy_cases():
 
 
 def sparse_rows(kind):
-    """Starts, columns and values in compressed rows, as cases_sparse.cpp makes them."""
+    """Starts, columns and values in compressed rows, as in cases_sparse.cpp."""
     if kind == "grid":
         n = 1024
         i = np.arange(n * n)
@@ -155,7 +155,7 @@ def scipy_cases():
     def signal():
         return rng.random(4 * M, "f4")
 
-    # As librosa does it.
+    # As librosa does.
     def spectra(x):
         window = scipy.signal.get_window("hann", 1024).astype("f4")
         frames = np.lib.stride_tricks.sliding_window_view(np.pad(x, 512), 1024)[::256]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The peers of cases_samples.cpp in PyTorch (eager, with its fused Adam) and scikit-learn: each
-# case is a function that makes the operands and returns the work.
+# The peers of cases_samples.cpp in PyTorch (eager, with fused Adam) and scikit-learn: each case is
+# a function that creates the operands and returns the work.
 import pathlib
 import tempfile
 
@@ -74,7 +74,7 @@ def torch_cases():
             return self.linear(self.gru(x)[0].mean(1))
 
     class Block(nn.Module):
-        """Normalisation first, positions by rotation, causal."""
+        """Pre-norm, rotary positions, causal."""
 
         def __init__(self, width=64, heads=4):
             super().__init__()

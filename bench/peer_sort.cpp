@@ -51,7 +51,7 @@ void histogram(const std::vector<float>& a, std::size_t bins, std::vector<std::i
   const float width = 2 / static_cast<float>(bins), scale = static_cast<float>(bins) / 2;
   const auto edge = [&](std::size_t i) { return static_cast<float>(i) * width - 1; };
   for (const float value : a) {
-    // 1 + value is rounded, which may move a value over an edge.
+    // Rounding of 1 + value may move a value across an edge.
     std::size_t bin = std::min(static_cast<std::size_t>((value + 1) * scale), bins - 1);
     if (value < edge(bin)) --bin;
     if (bin + 1 < bins && value >= edge(bin + 1)) ++bin;

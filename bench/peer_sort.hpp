@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a C++ developer would use for scans and sorts: the standard library on one thread, and
-// Boost.Compute on the OpenCL device where both are there.
+// The usual choices for scans and sorts in C++: the standard library on one thread, and
+// Boost.Compute on the OpenCL device if both are available.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace tutti::bench::peer {
 
 void inclusive_scan(std::size_t n, const std::int32_t* a, std::int32_t* out);
-/// Of a copy, which counts.
+/// Sorts a copy; the copy is included in the time.
 void sort(const std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& out);
 void argsort(const std::vector<std::uint32_t>& a, std::vector<std::int64_t>& out);
 void largest(const std::vector<float>& a, std::size_t k, std::vector<float>& out);
@@ -19,7 +19,7 @@ void unique(const std::vector<std::int32_t>& a, std::vector<std::int32_t>& out);
 /// `bins` equal parts of [-1, 1].
 void histogram(const std::vector<float>& a, std::size_t bins, std::vector<std::int64_t>& counts);
 
-/// Sorts on the first OpenCL device by Boost.Compute, upload included; false where it is missing.
+/// Sorts on the first OpenCL device with Boost.Compute, upload included; false if it is missing.
 bool boost_compute_sort(const std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& out);
 
 }  // namespace tutti::bench::peer

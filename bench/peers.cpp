@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled with -Ofast -march=native -fopenmp: the loops become vector code with libmvec.
+// Compiled with -Ofast -march=native -fopenmp: the loops are vectorised with libmvec.
 #include "peers.hpp"
 
 #include <cblas-openblas.h>

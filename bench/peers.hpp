@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a C++ developer would use instead: OpenBLAS for products, plain loops with OpenMP and fast
-// mathematics for the rest, all cores.
+// The usual alternatives in C++: OpenBLAS for products, OpenMP loops with fast math, on all cores.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +8,13 @@
 
 namespace tutti::bench::peer {
 
-/// False where an empty library stands for OpenBLAS, as in the pack of scripts/gpu-check; nothing
-/// below that says OpenBLAS or LAPACK may be called then.
+/// False if an empty library replaces OpenBLAS, as in the package of scripts/gpu-check; then no
+/// function below that uses OpenBLAS or LAPACK may be called.
 bool has_openblas();
-/// The processor whose kernels OpenBLAS has picked: "SkylakeX"; "no" without it.
+/// The processor type whose kernels OpenBLAS has selected: "SkylakeX"; "no" without it.
 std::string openblas_core();
-/// Where OpenBLAS does not know this processor and has fallen back to its oldest kernels: the value
-/// of OPENBLAS_CORETYPE that fits the instructions of this processor; else "".
+/// If OpenBLAS does not know this processor and uses its oldest kernels: the value of
+/// OPENBLAS_CORETYPE that matches the instructions of this processor; else "".
 std::string better_openblas_core();
 
 /// Row-major c = a b, all n x n. OpenBLAS.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti-bench-ranks, for `mpirun -n 2`: the all-reduce of a job beside MPI's own, and a training
-// step of all ranks beside one of rank 0 alone, each with the processors that mpirun has bound it
-// to.
+// tutti-bench-ranks, for `mpirun -n 2`: compares the all-reduce of a job with MPI's own, and a
+// training step on all ranks with one on rank 0 alone, each on the processors that mpirun assigned.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -52,7 +51,7 @@ void measure_all_reduce(const tutti::job& job) {
                job.size(), median(own) * 1e3, median(peer) * 1e3, median(peer) / median(own));
 }
 
-/// Median of the steps of a perceptron 784-500-10 with 2048 rows over the ranks of the job.
+/// The median step time of a perceptron 784-500-10 with 2048 rows over the ranks of the job.
 double step_seconds(const std::optional<tutti::job>& job) {
   namespace nn = tutti::nn;
   const std::int64_t rows = 2048 / (job ? job->size() : 1);

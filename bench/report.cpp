@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures go out with three significant digits in the table, in full in the JSON.
+// Numbers have three significant digits in the table and full precision in the JSON.
 #include "report.hpp"
 
 #include <fmt/chrono.h>

@@ -10,12 +10,12 @@
 
 namespace tutti::bench {
 
-/// Date, processor, cores, memory, device, library: what a figure means nothing without.
+/// The context of the numbers: date, processor, cores, memory, device, library.
 void print_heading();
 void print_table_head();
 void print_row(const row& r);
 
-/// Throws std::runtime_error where the file cannot be written.
+/// Throws std::runtime_error if the file cannot be written.
 void write_json(const std::string& path, const std::vector<row>& rows);
 
 }  // namespace tutti::bench

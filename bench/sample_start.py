@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# How long samples that train take from their start to the first trained batch, and how much memory
-# the training takes: the largest resident set until a quarter of two epochs is done, less that when
-# data and model are there. Beside them PyTorch, with the networks of peer_samples.py, where this
-# Python has it. sample_start.py FOLDER_OF_SAMPLES [RUNS]; TUTTI_DATA and TUTTI_DEVICE count. Linux.
+# The time of training samples from their start to the first trained batch, and the memory of
+# training: the largest resident set up to a quarter of two epochs, minus that after data and model
+# were created. Also runs PyTorch with the networks of peer_samples.py if it is installed.
+# sample_start.py FOLDER_OF_SAMPLES [RUNS]; uses TUTTI_DATA and TUTTI_DEVICE. Linux.
 import os
 import pty
 import re
@@ -28,7 +28,7 @@ def megabytes(pid, field):
 
 
 def run_sample(path):
-    """Seconds to the progress bar's first draw, and megabytes."""
+    """Seconds to the first progress bar, and megabytes."""
     begin = time.monotonic()
     pid, terminal = pty.fork()
     if pid == 0:
@@ -42,7 +42,7 @@ def run_sample(path):
         if before is None and b"parameters" in said:
             before = megabytes(pid, "VmRSS")
             with open(f"/proc/{pid}/clear_refs", "w") as clear:
-                clear.write("5")  # the largest set so far is forgotten
+                clear.write("5")  # resets the peak resident set
         shares = re.findall(rb"(\d+)%", said)
         if first is None and shares:
             first = time.monotonic() - begin
@@ -55,7 +55,7 @@ def run_sample(path):
 
 
 def run_peer(name):
-    """In this process, which ends after it: so many steps, and what they took."""
+    """Runs the steps in this process, prints their cost, and exits."""
     begin = time.monotonic()
     import peer_samples
 

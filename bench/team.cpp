@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads are kept between calls: starting them would show in the short measurements.
+// Threads are kept between calls: starting them would distort short measurements.
 #include "team.hpp"
 
 #include <sched.h>

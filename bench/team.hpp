@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread per core that runs the same function on its share of a range.
+// One thread per core, each running the same function on its share of a range.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace tutti::bench {
 
-/// Number of cores that this process may use.
+/// The number of cores available to this process.
 unsigned cores();
 
-/// Calls body(thread, begin, end) on cores() threads at once, the shares being multiples of
-/// `granule` elements, and waits.
+/// Calls body(thread, begin, end) on cores() threads concurrently, with shares that are multiples
+/// of `granule` elements, and waits.
 void parallel(std::size_t count, std::size_t granule,
               const std::function<void(unsigned, std::size_t, std::size_t)>& body);
 

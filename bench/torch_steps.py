@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The training steps of cases_digits.cpp and, through peer_samples.py, those of cases_samples.cpp in
-# PyTorch, eager, f32, on the same GPU: forward, loss, backward, Adam, and the loss read back. Prints
-# microseconds and, beside a JSON file of tutti-bench, ratios; exit status 1 where PyTorch cannot use
-# the device.
+# The training steps of cases_digits.cpp and, through peer_samples.py, of cases_samples.cpp in
+# PyTorch, eager, f32, on the same GPU: forward, loss, backward, Adam, and reading the loss. Prints
+# microseconds and, with a JSON file of tutti-bench, ratios; exit status 1 if PyTorch cannot use the
+# device.
 import argparse
 import json
 import statistics
@@ -62,7 +62,7 @@ def training_step(widths, batch, device):
 
 
 def cases(device):
-    """Name, unit and PyTorch's median of each."""
+    """Name, unit and median of PyTorch for each case."""
     for name, (widths, batch) in STEPS.items():
         yield name, "us", median_us(training_step(widths, batch, device), 20, 9, 200)
     torch.set_default_device(device)
@@ -74,8 +74,8 @@ def cases(device):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", type=int, default=0)
-    parser.add_argument("--beside", help="a JSON file of tutti-bench from the same run")
-    parser.add_argument("--json", help="where to write the figures")
+    parser.add_argument("--beside", help="JSON file of tutti-bench from the same run, to compare with")
+    parser.add_argument("--json", help="write the results to this JSON file")
     arguments = parser.parse_args()
     if not torch.cuda.is_available():
         print("PyTorch", torch.__version__, "finds no CUDA device")
@@ -86,7 +86,7 @@ def main():
             with open(arguments.beside) as file:
                 ours = {case["name"]: case["value"] for case in json.load(file)["cases"]}
         except (OSError, ValueError, KeyError) as error:
-            print("no figures of tutti-bench:", error)
+            print("no results of tutti-bench:", error)
     device = torch.device("cuda", arguments.device)
     figures = []
     for name, unit, value in cases(device):

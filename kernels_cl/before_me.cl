@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan over the work-items of a group, for the type ACC, COMBINE of two values and its NEUTRAL
-// element. The twin is kernels_cu/before_me.cu.
+// element. The CUDA version is kernels_cu/before_me.cu.
 
 #if GROUP != 1
 
@@ -8,9 +8,8 @@
 #define SEGMENTS (GROUP / SEGMENT)
 #define BEFORE_ME_SIZE (GROUP + SEGMENTS)
 
-// The combination of `mine` over the items before this one; `all` receives that of the group.
-// `shared` holds BEFORE_ME_SIZE elements: one of each item and one of each segment of them. Few
-// barriers, because those cost the most.
+// Combines `mine` of all items before this one; `all` receives the result of the group. `shared`
+// has BEFORE_ME_SIZE elements: one per item and one per segment. Uses few barriers.
 INLINE ACC before_me(ACC mine, local ACC* shared, ACC* all) {
   const int me = get_local_id(0), segment = me / SEGMENT;
   shared[me] = mine;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this library calls of OpenCL C's built-in functions. PoCL's compiler otherwise reads a
-// header of 18,000 lines before each program, which takes two thirds of its time over a small one.
-// Programs of the library's own files may also use builtins_vector.cl. Whatever is missing here
-// fails to compile, and is compiled once more with that header (plugins/opencl/compile.cpp).
+// The OpenCL C built-in functions that this library calls. Otherwise PoCL's compiler reads a header
+// of 18,000 lines before each program, two thirds of the compile time of a small one. The library's
+// own programs may also use builtins_vector.cl. A program that needs other functions fails to
+// compile and is compiled again with that header (plugins/opencl/compile.cpp).
 #define TUTTI_BUILTIN __attribute__((overloadable))
 #define TUTTI_CONST __attribute__((overloadable, const))
 #define TUTTI_PURE __attribute__((overloadable, pure))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After builtins.cl: what the library's own files call besides.
+// After builtins.cl: further functions used by the library's own files.
 #define TUTTI_MOVE(T, N, SPACE)                     \
   TUTTI_PURE T##N vload##N(size_t, SPACE const T*); \
   TUTTI_BUILTIN void vstore##N(T##N, size_t, SPACE T*)

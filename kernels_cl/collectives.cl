@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of several devices reduced element by element, for both schedules, after prelude.cl. Built
-// for how an element is stored (T; KIND 0: as it is, 1: f16, 2: bf16, 3: bool), the type A that the
-// reduction runs in, the number of arrays, and a group size GROUP; a group of one is the CPU
-// schedule. More than eight arrays take several launches: all but the first continue from `carry`,
-// all but the last leave it there, so that an f16 is rounded once.
+// Elementwise reduction of arrays of several devices, for both schedules, after prelude.cl. Built
+// for the stored type T (KIND 0: plain, 1: f16, 2: bf16, 3: bool), the type A of the reduction, the
+// number of arrays, and a group size GROUP; 1 is the CPU schedule. More than eight arrays take
+// several launches: all but the first continue from `carry`, and all but the last store to it, so
+// that f16 results are rounded once.
 
 #if IS_F64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -23,7 +23,7 @@
 #define STORE(p, i, v) p[i] = (T)(v)
 #endif
 
-// Numbers of tutti_reduction; a NaN wins.
+// Numbers of tutti_reduction; NaN propagates.
 #if REDUCTION == 1
 #define JOIN(a, b) (A)((a) + (b))
 #elif REDUCTION == 2
@@ -47,7 +47,7 @@ typedef struct {
 #define TAKE(n) \
   if (SOURCES > n) v = JOIN(v, LOAD(s##n, r.source[n] + i))
 
-// Always in the order of the arguments; unused ones repeat the first.
+// In the order of the arguments; unused ones repeat the first.
 static inline void tutti_combine_one(global T* target, global A* carry, global const T* s0,
                                      global const T* s1, global const T* s2, global const T* s3,
                                      global const T* s4, global const T* s5, global const T* s6,

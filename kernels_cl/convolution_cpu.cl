@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution of the CPU schedule, after convolution_shared.cl: T, VW (lanes of a vector) and MR
-// (rows of a tile). What a block of the result reads of x is staged: copied once with its zeros, so
-// that nothing is checked afterwards, and with places of equal remainder by the step side by side,
-// so that any step is one of 1. Lines of a stage follow each other, so that a vector may run over
-// the end of one: what lies between two lines is computed as well and not stored.
+// Convolution of the CPU schedule, after convolution_shared.cl: T, VW (lanes per vector) and MR
+// (rows per tile). The part of x that a block of the result needs is staged: copied once with its
+// padding zeros, so that the loops need no checks, and with positions of equal remainder by the
+// stride adjacent, so that any stride becomes 1. Lines of a stage are contiguous, so that a vector
+// may cross the end of a line; results between two lines are computed but not stored.
 //
-// Flat axes are run along in a stage, listed ones are offsets into it. Bands: flat are the places
-// of the result, listed the taps, staged are channels. Sums, for few places and many taps as those
-// of weights' gradients are: the other way round, staged are members of the batch. Dots are sums of
-// few channels of the result, whose vectors lie along the taps.
+// Flat axes are traversed in a stage, listed axes are offsets into it. Bands: flat axes are
+// positions of the result, listed axes taps, and channels are staged. Sums, for few positions and
+// many taps as in gradients of weights: the reverse, with members of the batch staged. Dots are
+// sums with few output channels, whose vectors lie along the taps.
 
 #if GROUP == 1
 
@@ -34,7 +34,7 @@
 #error "MR must be 4, 6 or 8"
 #endif
 
-// Where listed place (l0, l1, l2) of a member begins in the stage.
+// The start of listed position (l0, l1, l2) of a member in the stage.
 INLINE long listed_place(const tutti_convolution_shape* g, long l0, long l1, long l2) {
   const long slot = (l0 * g->slots[1] + l1 % g->slots[1]) * g->slots[2] + l2 % g->slots[2];
   return (slot * g->line_count + l1 * g->listed_step[1] / g->flat_step[1]) * g->pitch +
@@ -49,10 +49,10 @@ INLINE void write_table(global int* table, const tutti_convolution_shape* g) {
       for (long l1 = 0; l1 < g->listed[1]; ++l1)
         for (long l2 = 0; l2 < g->listed[2]; ++l2)
           *table++ = (int)(m * g->member_size + listed_place(g, l0, l1, l2));
-  for (int r = 0; r < MR; ++r) *table++ = 0;  // a tile of sums reads whole
+  for (int r = 0; r < MR; ++r) *table++ = 0;  // sum tiles read whole
 }
 
-// Panels of `width` channels of the result: all taps of all channels, a row of `width` each.
+// Packs panels of `width` output channels: all taps of all channels, in rows of `width`.
 INLINE void pack_panel(global T* to, global const T* w, const tutti_convolution_shape* g,
                        long group, long first, long width, long c) {
   const long count = min(width, g->outputs - first);
@@ -90,7 +90,7 @@ KERNEL void tutti_convolution_pack(global T* workspace, global int* table, globa
 
 // ---- stages
 
-// to[i] = the element (first + i * step) / spread, 0 where there is none.
+// to[i] = element (first + i * step) / spread, or 0 if there is none.
 INLINE void stage_line(global T* to, global const T* from, long count, long first, long step,
                        long extent, long spread, long in_stride) {
   if (spread > 1) {
@@ -113,7 +113,7 @@ INLINE void stage_line(global T* to, global const T* from, long count, long firs
   for (i = high; i < count; ++i) to[i] = 0;
 }
 
-// What a block of the flat axes, from slice, line and column on, reads of `members` planes.
+// Stages the part of `members` planes that a block needs, from slice, line and column on.
 static void stage(global T* to, global const T* x, const tutti_convolution_shape* g, long members,
                   long member_stride, long slice, long line, long column) {
   for (long m = 0; m < members; ++m)
@@ -136,7 +136,7 @@ static void stage(global T* to, global const T* x, const tutti_convolution_shape
           }
         }
     }
-  for (long i = 0; i < NR; ++i) to[i] = 0;  // vectors reach beyond the end
+  for (long i = 0; i < NR; ++i) to[i] = 0;  // vectors read beyond the end
 }
 
 // ---- bands
@@ -181,15 +181,15 @@ INLINE V finished_vector(V v, const tutti_convolution_shape* g, T bias) {
   return g->relu ? select(v, (V)(0), v < (V)(0)) : v;
 }
 
-// A block of the result that is computed from one stage.
+// A block of the result computed from one stage.
 typedef struct {
   global T* out;  // its first element in channel 0
   global const T* bias;
   long lines, columns;
-  int first, last;  // of the blocks of channels that are added up
+  int first, last;  // of the blocks of channels that are summed
 } Band;
 
-// The places [f, f + NR) of the block, of one channel.
+// Stores the positions [f, f + NR) of the block for one channel.
 static void store_band(const Band* b, const tutti_convolution_shape* g, long row, long f,
                        const T* tile) {
   const long step = g->out_stride[5];
@@ -215,7 +215,7 @@ static void store_band(const Band* b, const tutti_convolution_shape* g, long row
   }
 }
 
-// Units: blocks of rows within blocks of places within members of the batch within groups.
+// Units: blocks of rows within blocks of positions within members of the batch within groups.
 #if WANTS(tutti_convolution_bands)
 KERNEL void tutti_convolution_bands(global T* out, global const T* x, global const T* bias,
                                     global T* workspace, global const int* tables,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution as an implicit product: rows are channels of the result, columns its places in all
-// members of the batch, and the sum goes over channels and taps of the operand. Nothing is laid out
-// for it; a tile looks its elements up. Built for the element type T. CPUs have convolution_cpu.cl.
+// Convolution as an implicit matrix product: rows are output channels, columns output positions of
+// all members of the batch, and the sum is over input channels and taps. Tiles load their elements
+// directly. Built for the element type T. CPUs use convolution_cpu.cl.
 
-// As convolution_shape in convolution.cpp. The extents of an axis: places of the result, elements
-// of x, taps of w; q = place * stride + tap * dilation - padding is the element q / spread of x.
+// As convolution_shape in convolution_plan.hpp. The extents of an axis: output positions, elements
+// of x, taps of w. The element q / spread of x belongs to q = position * stride + tap * dilation -
+// padding.
 typedef struct {
   long batch, groups, outputs, channels;
   long to[3], from[3], taps[3];
@@ -14,16 +15,16 @@ typedef struct {
   long weight_offset, weight_stride[6];
   long bias_offset, bias_stride[2];
   int has_bias, relu;
-  long parts;  // GPU: of each sum over channels and taps; above 1 they are kept and added at last
-  // Of CPUs.
+  long parts;  // GPU: parts of each sum; above 1, partial sums are stored and added up at the end
+  // For CPUs.
   long flat[3], flat_step[3], listed[3], listed_step[3];
   long slots[3], lines, columns, line_count, pitch, members, member_size;
   long blocks[3], rows_at_once;
   long packed_offset, table_offset, stage_offset, stage_size;
-  long sums_offset;  // GPU: of the partial sums, [parts, batch, groups, outputs, places]
+  long sums_offset;  // GPU: partial sums [parts, batch, groups, outputs, positions]
 } tutti_convolution_shape;
 
-// NaN stays.
+// NaN propagates.
 INLINE T finished(T sum, const tutti_convolution_shape g, GLOBAL const T* bias, long group,
                   long row) {
   if (g.has_bias) sum += bias[g.bias_offset + group * g.bias_stride[0] + row * g.bias_stride[1]];
@@ -32,7 +33,7 @@ INLINE T finished(T sum, const tutti_convolution_shape g, GLOBAL const T* bias, 
 
 #if GROUP != 1
 
-// An item has RUNS times four rows and four columns of a tile; four lie side by side.
+// An item computes RUNS times four rows and four columns of a tile; four are adjacent.
 #define ROWS (32 * RUNS)
 #define COLUMNS (GROUP / 2)
 #define DEPTH 16
@@ -40,7 +41,7 @@ INLINE T finished(T sum, const tutti_convolution_shape g, GLOBAL const T* bias, 
 #define TOGETHER 4  // as places_together in convolution_plan.cpp
 
 #if WANTS(tutti_convolve)
-// Where channel and tap number k lie: elements of x and of w, and tap * dilation.
+// The offsets of channel and tap number k in x and w, and tap * dilation.
 INLINE void find_tap(uint k, const tutti_convolution_shape g, LOCAL long* in_x, LOCAL long* in_w,
                      LOCAL int* at) {
   const uint taps = (uint)(g.taps[0] * g.taps[1] * g.taps[2]);
@@ -57,7 +58,7 @@ INLINE void find_tap(uint k, const tutti_convolution_shape g, LOCAL long* in_x, 
   at[2] = (int)(t2 * g.dilation[2]);
 }
 
-// Fewer than 2^31 places, taps, channels and positions: checked before.
+// The host checks that there are fewer than 2^31 positions, taps and channels.
 KERNEL void tutti_convolve(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
                            GLOBAL const T* bias, GLOBAL T* sums, const tutti_convolution_shape g) {
   SHARED T a[DEPTH][ROWS + 4] ALIGNED(16);
@@ -79,7 +80,7 @@ KERNEL void tutti_convolve(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
     const long group = tile / ((long)row_tiles * column_tiles);
     const uint in_group = (uint)(tile - group * row_tiles * column_tiles);
     const uint row = in_group % row_tiles * ROWS, column = in_group / row_tiles * COLUMNS;
-    // The place that this item looks up.
+    // The position that this item loads.
     const uint q = min(column + loaded, columns - 1), n = q / places;
     uint p = q - n * places;
     int at[3];
@@ -159,8 +160,8 @@ KERNEL void tutti_convolve(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
 }
 #endif
 
-// For few channels of the result in a group, as depthwise convolutions have: tiles would be empty.
-// An item sums up TOGETHER places of a line, `across` apart, so that neighbouring items read
+// For few output channels per group, as in depthwise convolutions, where tiles would be mostly
+// empty. An item sums TOGETHER positions of a line, `across` apart, so that neighbouring items read
 // neighbouring elements.
 #if WANTS(tutti_convolve_each)
 INLINE long quotient(long a, long b) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution of the CPU schedule where a few places sum over many taps, after convolution_cpu.cl:
-// sums, whose vectors lie along the channels of the result, and dots, whose lie along the taps.
+// Convolution of the CPU schedule for few positions and many taps, after convolution_cpu.cl: sums
+// with vectors along the output channels, and dots with vectors along the taps.
 
 #if GROUP == 1
 
@@ -17,7 +17,7 @@
   VSTORE(VLOAD(sums + r * NR) + c##r##_0, sums + r * NR); \
   VSTORE(VLOAD(sums + r * NR + VW) + c##r##_1, sums + r * NR + VW);
 
-// sums[r, o] += staged[at[r] + t] * w[t, o] over a block of taps t; w has lines of `w_pitch`.
+// sums[r, o] += staged[at[r] + t] * w[t, o] over a block of taps t; `w_pitch`: of lines of w.
 INLINE void sum_tile(global const int* at, global const T* staged, long pitch, global const T* w,
                      long w_pitch, long lines, long columns, global T* sums) {
   EACH_ROW(SUM_PLACE)
@@ -35,8 +35,8 @@ INLINE void sum_tile(global const int* at, global const T* staged, long pitch, g
   EACH_ROW(SUM_ADD)
 }
 
-// Units: blocks of panels within blocks of members of the batch within groups. A unit adds up all
-// of its sums in memory of its own, then stores them.
+// Units: blocks of panels within blocks of members of the batch within groups. A unit accumulates
+// its sums in its own memory and stores them at the end.
 #if WANTS(tutti_convolution_sums)
 KERNEL void tutti_convolution_sums(global T* out, global const T* x, global const T* bias,
                                    global T* workspace, global const int* tables,
@@ -123,7 +123,7 @@ INLINE void dot_tile(global const int* at, global const T* staged, long pitch, g
       V b = VLOAD(taps + t);
       EACH_ROW(DOT_STEP)
     }
-    if (t < columns) {  // 0 times what lies beyond would be NaN where that is
+    if (t < columns) {  // 0 times an infinity or NaN beyond the line would be NaN
       V b = VLOAD(taps + t);
       const V rest = (V)((T)(columns - t));
 #define inside (number < rest)
@@ -134,7 +134,7 @@ INLINE void dot_tile(global const int* at, global const T* staged, long pitch, g
   EACH_ROW(DOT_ADD)
 }
 
-// Units: channels of the result within members of the batch within groups.
+// Units: output channels within members of the batch within groups.
 #if WANTS(tutti_convolution_dots)
 KERNEL void tutti_convolution_dots(global T* out, global const T* x, global const T* weights,
                                    global const T* bias, global T* workspace,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms of the CPU schedule, after fft_shared.cl: a work-item takes LANES lines at
-// once through all passes, in a stage of its own that fits a cache. There a number of all lines
-// lies together, first the real parts, then the imaginary ones, so that each lane is a transform
-// and nothing moves between lanes. Long lines are cut into two steps of short ones with a
-// multiplication in between (the four-step algorithm: Gentleman, Sande 1966; Bailey 1990). Here are
-// the passes; fft_lines_cpu.cl has the kernel, and the ways into the stage and out of it.
+// Fourier transforms of the CPU schedule, after fft_shared.cl: a work-item processes LANES lines at
+// once through all passes, in its own stage, which fits a cache. Numbers of all lines are stored
+// together, first the real parts, then the imaginary parts, so that each lane is a transform and no
+// data moves between lanes. Long lines are divided into two steps of short ones with a
+// multiplication in between (the four-step algorithm: Gentleman, Sande 1966; Bailey 1990). This
+// file has the passes; fft_lines_cpu.cl has the kernel, loads and stores.
 
 #if GROUP == 1
 
@@ -19,8 +19,7 @@
 #define LOAD(p) CAT(vload, LANES)(0, p)
 #define STORE(v, p) CAT(vstore, LANES)(v, 0, p)
 
-// Where this is not compiled as OpenCL C these are defined before (docs/host-engine.md): the lanes
-// of two vectors in turn.
+// Other languages than OpenCL C define these before (docs/host-engine.md): interleaved lanes.
 #ifndef LOW_PAIRS
 #if IS_F64
 #define LOW_PAIRS(a, b) (V)((a).s0, (b).s0, (a).s1, (b).s1)
@@ -35,12 +34,12 @@
 #endif
 #endif
 
-// Twin of sdk::fft_lines_shape. Line (a, b, c) of [outer, middle, inner] begins at the number
-// a * from_outer + b * from_middle + c, its numbers are from_step apart; likewise `to`. Numbers
-// have one part or two, real ones and complex ones.
+// As sdk::fft_lines_shape. Line (a, b, c) of [outer, middle, inner] begins at number a * from_outer
+// + b * from_middle + c; its numbers are from_step apart; likewise `to`. Real numbers have one
+// part, complex numbers two.
 typedef struct {
   long outer, middle, inner, length;
-  long points;          // of the transform: `length` but for convolutions
+  long points;          // of the transform: `length` except for convolutions
   long given, written;  // numbers of a line that are read, and that are stored
   long from_outer, from_middle, from_step;
   long to_outer, to_middle, to_step;
@@ -92,8 +91,8 @@ INLINE lane_numbers scaled_by(lane_numbers a, tutti_complex w) {
   return product_of(a, (V)(w.re), (V)(w.im));
 }
 
-// ---- passes: numbers q + step * (p + k * m) for k < radix, m = length / (step * radix), become
-// numbers q + step * (radix * p + k)
+// ---- passes: move numbers q + step * (p + k * m), k < radix, m = length / (step * radix), to q +
+// step * (radix * p + k)
 
 typedef struct {
   global const T* from;
@@ -204,7 +203,7 @@ INLINE void lanes_pass_odd(const lane_pass* t, int radix) {
 #undef RADIX
 }
 
-// All of them; returns where the result is: `a` or `b`.
+// Runs all passes; returns the location of the result: `a` or `b`.
 INLINE global T* lanes_transform(global T* a, global T* b, global const T* table,
                                  const tutti_fft_lines_shape* g) {
   lane_pass t;

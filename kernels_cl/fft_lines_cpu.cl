@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms of the CPU schedule, after fft_cpu.cl: blocks of LANES lines come from where
-// they lie into the stage, are transformed or convolved there, and go where they are wanted.
+// Fourier transforms of the CPU schedule, after fft_cpu.cl: loads blocks of LANES lines into the
+// stage, transforms or convolves them there, and stores them.
 
 #if GROUP == 1
 #if WANTS(tutti_fft_lines)
@@ -20,7 +20,7 @@
   u##6 = LOW_PAIRS(t##3, t##7);  \
   u##7 = HIGH_PAIRS(t##3, t##7);
 
-// LANES vectors at `from` and the places of `at`, turned: vector n of the result has lane n of all.
+// Transposes LANES vectors at `from` and the offsets `at`: vector n gets lane n of all.
 #if IS_F64
 #define TURN_TILE(LOAD_N, STORE_N)                                  \
   V t0 = LOAD_N(0), t1 = LOAD_N(1), t2 = LOAD_N(2), t3 = LOAD_N(3); \
@@ -49,11 +49,11 @@
   STORE_N(7, u7);
 #endif
 
-// Where the lines of a block begin, in elements of T; lanes without a line have the first one's.
+// The starts of the lines of a block, in elements of T; unused lanes repeat the first line.
 typedef struct {
   long from[LANES], to[LANES];
   int count;
-  int read_together, written_together;  // neighbours in memory
+  int read_together, written_together;  // adjacent in memory
 } line_block;
 
 INLINE line_block block_at(const tutti_fft_lines_shape* g, long outer, long first) {
@@ -75,7 +75,7 @@ INLINE line_block block_at(const tutti_fft_lines_shape* g, long outer, long firs
 }
 
 #define NUMBER(n) (stage + (n)*2 * LANES)
-// Of a number of the stage: LANES / 2 numbers are LANES vectors, real and imaginary parts in turn.
+// In the stage, LANES / 2 numbers are LANES vectors, real and imaginary parts alternating.
 #define PLACE(n, k) (NUMBER(n) + (k) / 2 * 2 * LANES + ((k) % 2 ? im : re))
 
 INLINE void load_complex(global T* stage, global const T* x, const tutti_fft_lines_shape* g,
@@ -158,7 +158,7 @@ INLINE void load_lines(global T* stage, global const T* x, const tutti_fft_lines
   put_zeros(stage, g->points, g->length);
 }
 
-// Numbers times the chirp, after an exchange of their parts where they come from a convolution.
+// Multiplies by the chirp; after a convolution, the parts are exchanged first.
 INLINE void times_chirp(global T* stage, global const T* table, const tutti_fft_lines_shape* g,
                         int is_result) {
   for (long n = 0; n < g->points; ++n) {
@@ -183,7 +183,7 @@ INLINE global T* lanes_convolution(global T* first, global T* second, global con
   return stage;
 }
 
-// The numbers n of a block times exp(-2 pi i n line / (length * inner)), and scaled.
+// Multiplies the numbers n of a block by exp(-2 pi i n line / (length * inner)) and the scale.
 INLINE void finish_lines(global T* stage, global const T* table, const tutti_fft_lines_shape* g,
                          long first) {
   const V scale = (V)(g->scale);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms in the memory of the device, of T. Complex numbers are pairs in arrays of T.
-// A transform is a chain of launches: tutti_fft_load where what is read is no plain complex array
-// of the transform's length, tutti_fft_pass for each factor of the length (Stockham's autosort,
-// whose results come in order), tutti_fft_store likewise. Backwards is forwards with real and
-// imaginary parts exchanged at both ends. Lengths with large primes are convolutions with a chirp
-// (Bluestein 1970). fft_cpu.cl has what CPUs do in place of passes. GPUs build tutti_fft_pass for
-// each factor, RADIX: loops over it are unrolled, and its numbers stay in registers.
+// Fourier transforms in device memory. Complex numbers are pairs in arrays of T. A transform is a
+// chain of launches: tutti_fft_load if the input is not a plain complex array of the transform's
+// length, tutti_fft_pass for each factor of the length (Stockham's autosort, with results in
+// order), tutti_fft_store likewise. The inverse transform exchanges real and imaginary parts at
+// both ends. Lengths with large primes are convolutions with a chirp (Bluestein 1970). CPUs use
+// fft_cpu.cl instead of passes. GPUs build tutti_fft_pass for each factor, RADIX: its loops are
+// unrolled, and its numbers stay in registers.
 
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF  // the same bits on the host (docs/host-engine.md)
 #endif
 
-// Twin of sdk::fft_shape. Offsets count elements of T; those of tables, in the plan's constants.
+// As sdk::fft_shape. Offsets count elements of T; those of tables, in the plan's constants.
 typedef struct {
-  long outer, length, inner;  // of the arrays in between: [outer, length, inner] complex numbers
-  long points;                // of the transform: `length` but for convolutions
-  long lines;                 // along the axis of what load reads and store writes
-  long radix, done;           // of a pass: its factor, and the product of those before
+  long outer, length, inner;  // of intermediate arrays: [outer, length, inner] complex numbers
+  long points;                // of the transform: `length` except for convolutions
+  long lines;                 // along the axis of the input of load and the output of store
+  long radix, done;           // of a pass: its factor, and the product of the previous ones
   long to, from;              // offsets
   long roots, chirp, spectrum;
   int roots_bits, chirp_bits;
@@ -24,8 +24,8 @@ typedef struct {
   T scale;
 } tutti_fft_shape;
 
-// Of tutti_fft_load: complex numbers, real ones, half a Hermitian sequence, the product with the
-// spectrum of the chirp. Of tutti_fft_store: complex numbers or their real parts.
+// Modes of tutti_fft_load: complex numbers, real numbers, half a Hermitian sequence, the product
+// with the spectrum of the chirp. Modes of tutti_fft_store: complex numbers or their real parts.
 #define MODE_COMPLEX 0
 #define MODE_REAL 1
 #define MODE_HERMITIAN 2
@@ -42,8 +42,7 @@ INLINE tutti_complex complex_of(T re, T im) {
   return z;
 }
 
-// A number where the next T is its imaginary part. GPUs load it in one access: numbers lie at
-// multiples of their size.
+// A number whose imaginary part is the next T. GPUs load it in one aligned access.
 #if GROUP != 1
 #if IS_F64
 #define PAIR double2
@@ -75,8 +74,7 @@ INLINE tutti_complex times(tutti_complex a, tutti_complex b) {
 }
 INLINE tutti_complex times_minus_i(tutti_complex a) { return complex_of(a.im, -a.re); }
 
-// exp(-2 pi i index / count) from a table of one level, or of two: 2^bits fine steps, then coarse
-// ones of 2^bits.
+// exp(-2 pi i index / count) from a table of one level, or of two: 2^bits fine, then coarse steps.
 INLINE tutti_complex root_of(GLOBAL const T* table, long at, int bits, long index) {
   if (bits == 0) return pair_at(table + at + 2 * index);
   const long fine = at + 2 * (index & ((1L << bits) - 1));
@@ -88,7 +86,7 @@ INLINE tutti_complex chirp_at(GLOBAL const T* table, const tutti_fft_shape* g, l
   return root_of(table, g->chirp, g->chirp_bits, n * n % (2 * g->points));
 }
 
-// The number at place `n` along the axis of what is read; 0 beyond its end.
+// The number at position `n` along the axis of the input; 0 beyond its end.
 INLINE tutti_complex number_at(GLOBAL const T* x, const tutti_fft_shape* g, long o, long n,
                                long i) {
   const int hermitian = g->mode == MODE_HERMITIAN, mirrored = hermitian && 2 * n > g->points;
@@ -122,7 +120,7 @@ KERNEL void tutti_fft_load(GLOBAL T* to, GLOBAL const T* x, GLOBAL const T* tabl
 #endif
 
 #if WANTS(tutti_fft_store) && !defined(RADIX)
-// What a convolution leaves has its parts exchanged.
+// Convolutions leave the parts exchanged.
 KERNEL void tutti_fft_store(GLOBAL T* to, GLOBAL const T* x, GLOBAL const T* table,
                             const tutti_fft_shape g) {
   EACH_UNIT(u, g.outer * g.lines * g.inner) {
@@ -189,7 +187,7 @@ INLINE void transform8(tutti_complex* a) {
   }
 }
 
-// Any odd number: the sums and differences of a[j] and a[radix - j] first.
+// Any odd radix: first the sums and differences of a[j] and a[radix - j].
 INLINE void transform_odd(tutti_complex* a, GLOBAL const T* table, const tutti_fft_shape* g) {
   const int radix = RADIX_OF(g);
   const long step = g->length / radix;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows picked by an index array, and rows combined by one, of the CPU schedule, after
-// gather_shared.cl. A unit of work is a block of columns of one picked row (take) or of one range
-// of target rows (scatter).
+// take and scatter of the CPU schedule, after gather_shared.cl. A unit of work is a block of
+// columns of one picked row (take) or of one range of target rows (scatter).
 
 #if GROUP == 1
 
@@ -10,8 +9,7 @@
 #define PREFETCH(p) __builtin_prefetch((const void*)(uintptr_t)(p))
 #endif
 
-// Rows in random order wait for memory unless it is asked for them some rows ahead; what lies
-// behind the first lines of a row the hardware foresees.
+// Rows in random order are prefetched; the hardware prefetches a row after its first lines.
 #ifdef PREFETCH
 #define AHEAD 16
 static inline void fetch_row(global const T* row, long width) {
@@ -19,7 +17,7 @@ static inline void fetch_row(global const T* row, long width) {
 }
 #endif
 
-// Rows of one element: [first, last) of all places (o, i), a row of places at a time.
+// Rows of one element: handles [first, last) of all positions (o, i), row by row.
 static inline void take_elements(global T* target, global const T* source,
                                  global const INDEX* index, const tutti_gather g) {
   const long places = g.outer * g.picks, groups = get_num_groups(0);
@@ -43,9 +41,9 @@ static inline void take_elements(global T* target, global const T* source,
   }
 }
 
-// The same for rows of two to four elements side by side, such as pixels and complex numbers, for
-// which a loop of their own would take longer than the copy. A processor sees few of them ahead in
-// comparison with how long memory takes.
+// The same for rows of two to four adjacent elements, such as pixels and complex numbers, for which
+// a loop per row would take longer than the copy. Out-of-order execution looks ahead by too few of
+// them to hide memory latency.
 #ifdef PREFETCH
 #define FETCH_SHORT_ROW(i, ahead) \
   if (i + ahead < end) PREFETCH(from + clamp((long)at[i + ahead], 0L, g.rows - 1) * height)
@@ -80,7 +78,7 @@ static inline void take_short_rows(global T* target, global const T* source,
   }
 }
 
-// target[o, i, n] = source[o, index[i], n]; an index outside is moved to the nearest row.
+// target[o, i, n] = source[o, index[i], n]; indices out of range are clamped.
 #if WANTS(tutti_take)
 KERNEL void tutti_take(global T* target, global const T* source, global const INDEX* index,
                        const tutti_gather g) {
@@ -134,13 +132,13 @@ static inline void combine_row(global T* to, long to_step, global const T* from,
 }
 
 #if COMPENSATED
-// The first updates of a row are added as they are: so few roundings do not need more memory.
+// The first updates of a row are added without compensation: so few need no additional memory.
 #define PLAIN 16
 
-// What is known of a unit's rows of the target, a row after the other.
+// The state of a unit's target rows, one row after the other.
 typedef struct {
-  global T* lost;     // `width` numbers of each row, `step` apart
-  global uint* hits;  // where rows are long: the updates that each has had
+  global T* lost;     // `width` numbers per row, `step` apart
+  global uint* hits;  // for long rows: the number of updates of each row
   long step, width;
 } unit_losses;
 
@@ -198,8 +196,8 @@ static inline void end_losses(const unit_losses* u, long rows, global T* to, lon
 
 #define BATCH 256
 
-// target[o, index[i], n] is combined with source[o, i, n], for each element in the order of i. No
-// two units touch the same element.
+// Combines target[o, index[i], n] with source[o, i, n], for each element in the order of i. No two
+// units access the same element.
 #if WANTS(tutti_scatter)
 KERNEL void tutti_scatter(global T* target, global const T* source,
                           global const INDEX* index LOST_ARGUMENT, const tutti_gather g) {
@@ -223,7 +221,7 @@ KERNEL void tutti_scatter(global T* target, global const T* source,
     begin_losses(&losses, high - low);
 #endif
     for (long i = 0; i < g.picks; i += BATCH) {
-      // Those of the next picks that are of this range, found without a branch to foresee.
+      // Collects the next picks in this range without unpredictable branches.
       const int picks = (int)min((long)BATCH, g.picks - i);
       int found = 0, pick[BATCH];
       long row[BATCH];

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows picked by an index array, and rows of updates combined by one. Built for an element type T
-// (to take or set any type of the element's size), WIDE that its products are made in, an index
-// type INDEX and what COMBINE does: 0 adds, 1 sets, 2 multiplies, 3 takes the smaller, 4 the larger
-// (NaN wins). With COMPENSATED, sums of floats that may be long, what rounding took from an element
-// is kept beside it. Here for GPUs: an item takes one column of one picked row (take), a group one
-// range of target rows (scatter). Many picks are sorted by rows first (sort_shared.cl), or sets
-// find the last of each row. gather_cpu.cl has the kernels of CPUs.
+// take and scatter. Built for an element type T (for take and set, any type of the element's size),
+// the type WIDE of products, an index type INDEX and the operation COMBINE: 0 adds, 1 sets, 2
+// multiplies, 3 minimum, 4 maximum (NaN propagates). COMPENSATED keeps the rounding error of each
+// element for long sums of floats. For GPUs: an item handles one column of one picked row (take), a
+// group one range of target rows (scatter). Many picks are first sorted by rows (sort_shared.cl);
+// sets find the last pick of each row instead. CPUs use gather_cpu.cl.
 
 typedef struct {
   long outer, picks, rows, columns;  // O, I, R, N
-  long block, blocks;                // CPU: columns of a unit, units that make up N
-  long ranges;                       // scatter: pieces that R is cut into
+  long block, blocks;                // CPU: columns per unit, units per row
+  long ranges;                       // scatter: parts of R
   long target_offset, target_stride[3];
   long source_offset, source_stride[3];
   long index_offset;
   long lost_offset, hits_offset;  // COMPENSATED
-  // Of many picks: a table of the last pick of each row, or sorted rows and their picks.
+  // For many picks: a table of the last pick of each row, or sorted rows and their picks.
   long rows_offset, order_offset;
-  long parts_offset;  // what pieces of long runs came to
+  long parts_offset;  // results of the pieces of long runs
 } tutti_gather;
 
 #ifdef __OPENCL_VERSION__
@@ -26,12 +25,12 @@ typedef struct {
 
 #if COMPENSATED
 #define LOST_ARGUMENT , GLOBAL T* lost_of_all
-// What rounding took from s = a + b (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2).
+// The rounding error of s = a + b (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2).
 INLINE T lost_of(T a, T b, T s) {
   const T moved = s - a;
   return (a - (s - moved)) + (b - moved);
 }
-// Past an infinity or a NaN nothing is known to be lost.
+// After an infinity or NaN, the rounding error is NaN.
 #define WITH_LOST(s, lost) ((lost) - (lost) == 0 ? (s) + (lost) : (s))
 #else
 #define LOST_ARGUMENT
@@ -61,7 +60,7 @@ INLINE T product(T x, T y) {
 
 INLINE long nearest_row(long row, long rows) { return row < 0 ? 0 : row < rows ? row : rows - 1; }
 
-// target[o, i, n] = source[o, index[i], n]; an index outside is moved to the nearest row.
+// target[o, i, n] = source[o, index[i], n]; indices out of range are clamped.
 #if WANTS(tutti_take)
 KERNEL void tutti_take(GLOBAL T* target, GLOBAL const T* source, GLOBAL const INDEX* index,
                        const tutti_gather g) {
@@ -78,16 +77,16 @@ KERNEL void tutti_take(GLOBAL T* target, GLOBAL const T* source, GLOBAL const IN
 
 #if !TAKE_ONLY
 
-// target[o, index[i], n] is combined with source[o, i, n], for each element in the order of i. A
-// group has the rows [low, high) of one o: its items look through the index together, and keep in
-// order what falls into these rows. Then each combines what belongs to its own elements, those of a
-// column in every `lots`-th row (a power of two), so that no two items touch the same element.
+// Combines target[o, index[i], n] with source[o, i, n], for each element in the order of i. A group
+// handles rows [low, high) of one o: its items search the index together and keep the picks of
+// these rows in order. Then each item combines its own elements, those of a column in every
+// `lots`-th row (a power of two), so that no two items access the same element.
 #if WANTS(tutti_scatter)
-#define LOOKS 4  // picks that an item looks at in one go
+#define LOOKS 4  // picks that an item checks at a time
 #define SEGMENT (GROUP < 16 ? GROUP : 16)
 #define SEGMENTS (GROUP / SEGMENT)
 
-// How many the items before this one have found; `all` receives how many the group has.
+// The number of picks found by the items before this one; `all` receives the number of the group.
 INLINE int found_before_me(int mine, LOCAL int* counts, int* all) {
   const int me = get_local_id(0), segment = me / SEGMENT;
   counts[me] = mine;
@@ -114,7 +113,7 @@ INLINE int found_before_me(int mine, LOCAL int* counts, int* all) {
 KERNEL void tutti_scatter(GLOBAL T* target, GLOBAL const T* source,
                           GLOBAL const INDEX* index LOST_ARGUMENT, const tutti_gather g) {
   SHARED int counts[GROUP + SEGMENTS];
-  SHARED int picked[GROUP * LOOKS];  // picks from the start of the go
+  SHARED int picked[GROUP * LOOKS];  // relative to the start of this step
   SHARED long picked_row[GROUP * LOOKS];
   const int me = get_local_id(0);
   int lanes = 1;
@@ -173,7 +172,7 @@ KERNEL void tutti_scatter(GLOBAL T* target, GLOBAL const T* source,
 }
 #endif
 
-// The same of many picks: sets by a table of the last pick of each row.
+// The same for many picks: set with a table of the last pick of each row.
 #if COMBINE == 1
 
 #if WANTS(tutti_scatter_begin)
@@ -210,7 +209,7 @@ KERNEL void tutti_scatter_sets(GLOBAL T* target, GLOBAL const T* source, GLOBAL 
 
 #endif
 
-// By sorted rows.
+// With sorted rows.
 #if WANTS(tutti_scatter_rows)
 KERNEL void tutti_scatter_rows(GLOBAL const INDEX* index, GLOBAL uint* rows, const tutti_gather g) {
   EACH_UNIT(i, g.picks) {
@@ -219,7 +218,7 @@ KERNEL void tutti_scatter_rows(GLOBAL const INDEX* index, GLOBAL uint* rows, con
 }
 #endif
 
-// What updates in their order came to.
+// The combination of updates in order.
 typedef struct {
   T value;
 #if COMPENSATED
@@ -251,9 +250,9 @@ INLINE part both_of(part a, part b) {
 #define VALUE_OF(p) ((p).value)
 #endif
 
-// A run of equal rows is cut at each multiple of PIECE that lies PIECE or more behind its begin.
-// What begins a run or a piece does it, with `block` items side by side in the columns. Runs that
-// are not cut are combined with the target at once, pieces go to parts.
+// A run of equal rows is divided at each multiple of PIECE that is at least PIECE after its start.
+// The item at the start of a run or piece processes it, with `block` items side by side in the
+// columns. Undivided runs are combined with the target directly; pieces go to parts.
 #define PIECE 64
 #define PIECES(g) (((g).picks + PIECE - 1) / PIECE)
 #define FIND_LANE                                       \
@@ -305,11 +304,10 @@ KERNEL void tutti_scatter_runs(GLOBAL T* target, GLOBAL const T* source,
 }
 #endif
 
-// A group combines the pieces of a run, in their order: its items have an equal share of them each
-// for `block` columns at a time.
+// A group combines the pieces of a run in order: items share them, `block` columns at a time.
 #if WANTS(tutti_scatter_parts)
 
-// How many pieces the run has whose first one is `first`; 0 where none begins.
+// The number of pieces of the run whose first piece is `first`; 0 if no run starts there.
 INLINE long pieces_of_run(GLOBAL const uint* rows, long first, const tutti_gather* g) {
   const uint row = rows[first * PIECE];
   if ((first + 1) * PIECE >= g->picks || rows[(first + 1) * PIECE] != row) return 0;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start of the kernel files of operators in OpenCL C: how groups share the work in either schedule,
-// and the few words that *_shared.cl has in place of OpenCL's own, because CUDA C++ has no equal of
-// those. The twin is kernels_cu/language.cu. GROUP is the size of a group; 1 is the CPU schedule.
+// Prologue of the operator kernel files in OpenCL C: the division of work in both schedules, and
+// macros that *_shared.cl uses instead of OpenCL C keywords, because CUDA C++ has no equivalents.
+// The CUDA version is kernels_cu/language.cu. GROUP is the size of a group; 1 is the CPU schedule.
 
 #if IS_F64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-// A build has one kernel: drivers compile each that they see, and more than once.
+// A build has one kernel: drivers compile all kernels of a source, some more than once.
 #define WANTS(name) (WANTED_##name)
 #define INLINE static inline __attribute__((always_inline))
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #define GLOBAL global
 #define LOCAL local
-#define SHARED local  // an array of the group; LOCAL: of pointers into it
+#define SHARED local  // an array of the group; LOCAL: a pointer into it
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define ROLLED _Pragma("nounroll")  // compiles in a fraction of the time
 #define UNROLLED _Pragma("unroll")
@@ -26,7 +26,7 @@
 #define LOAD_F16(x, i) vload_half(i, (global const half*)(x))
 #define STORE_F16(value, x, i) vstore_half_rte(value, i, (global half*)(x))
 
-// CPU: an even share of neighbouring units. GPU: neighbouring items take neighbouring units.
+// CPU: an even share of contiguous units. GPU: neighbouring items process neighbouring units.
 #if GROUP == 1
 #define EACH_UNIT(u, count)                                                            \
   for (long u = (count) * (long)get_group_id(0) / (long)get_num_groups(0),             \

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binary search in sorted rows (SEARCH), counts of small numbers, positions of flags; for both
-// schedules. Built for the element type T (KIND: 0 as it is, 1 f16, 2 bf16), SAME_NAN (T is a
-// float) and an integer type INDEX.
+// schedules. Built for the element type T (KIND: 0 plain, 1 f16, 2 bf16), SAME_NAN (T is a float)
+// and an integer type INDEX.
 
 typedef struct {
-  long rows, length, values;  // of searches; values: those of each row, or the elements to count
+  long rows, length, values;  // of searches; values: per row, or the elements to count
   long out_offset, in_offset, values_offset;
   long bins, copies, partial_offset;
-  int right, reserved;  // no padding at the end, of which drivers disagree whether it counts
+  int right, reserved;  // no padding at the end, because drivers disagree on its size
 } tutti_lookup_shape;
 
 #if SEARCH
@@ -28,10 +28,10 @@ INLINE R load(GLOBAL const T* x, long i) {
 #endif
 }
 
-// NaN is greater than everything else.
+// NaN is greater than all other values.
 INLINE int is_less(R a, R b) { return SAME_NAN ? a < b || (b != b && a == a) : a < b; }
 
-// Searches side by side, from which compilers for CPUs make vectors.
+// Concurrent searches, which compilers for CPUs vectorise.
 #if GROUP == 1
 #define TOGETHER 16
 #else
@@ -51,7 +51,7 @@ KERNEL void tutti_search(GLOBAL long* out, GLOBAL const T* sorted, GLOBAL const 
       row[k] = g.in_offset + (g.rows == 1 ? 0 : n / g.values * g.length);
       place[k] = 0;
     }
-    // The place is one of place ... place + rest. Half of them go, without a branch to foresee.
+    // The position is in [place, place + rest]. Each step halves the range without branches.
     for (long rest = g.length; rest > 0;) {
       const long skipped = rest > 1 ? rest / 2 : 1;
       for (int k = 0; k < TOGETHER; ++k) {
@@ -72,8 +72,8 @@ KERNEL void tutti_search(GLOBAL long* out, GLOBAL const T* sorted, GLOBAL const 
 #if WANTS(tutti_select)
 KERNEL void tutti_select(GLOBAL long* out, GLOBAL const INDEX* counts, const tutti_lookup_shape g) {
 #if GROUP == 1
-  // The next place is written in each step, and stays where the step finds a flag: no branch to
-  // foresee. Those behind the last flag would write to the place of another group.
+  // Each step writes the next position and advances only at a flag: no unpredictable branches.
+  // After the last flag a write would go to the position of another group.
   const long groups = get_num_groups(0), group = get_group_id(0);
   const long first = g.values * group / groups, last = g.values * (group + 1) / groups;
   GLOBAL const INDEX* const so_far = counts + g.in_offset;
@@ -93,7 +93,7 @@ KERNEL void tutti_select(GLOBAL long* out, GLOBAL const INDEX* counts, const tut
 }
 #endif
 
-// Every group has counts of its own among `copies`, where there are enough of them.
+// Each group has its own counts among `copies`, if there are enough of them.
 #if WANTS(tutti_count_clear)
 KERNEL void tutti_count_clear(GLOBAL uint* partial, const tutti_lookup_shape g) {
   EACH_UNIT(u, g.copies * g.bins) partial[g.partial_offset + u] = 0;
@@ -116,7 +116,7 @@ KERNEL void tutti_count(GLOBAL uint* partial, GLOBAL const INDEX* index,
 }
 #endif
 
-// As tutti_count, but that a group of a GPU counts few bins in its own memory first.
+// As tutti_count, but a GPU group first counts few bins in local memory.
 #if GROUP != 1 && WANTS(tutti_count_shared)
 KERNEL void tutti_count_shared(GLOBAL uint* partial, GLOBAL const INDEX* index,
                                const tutti_lookup_shape g) {

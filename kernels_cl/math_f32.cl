@@ -6,13 +6,14 @@
 // Argument reduction and reconstruction follow Cody & Waite, "Software Manual for the Elementary
 // Functions" (1980), and Muller, "Elementary Functions" (3rd ed., 2016). Polynomials are minimax,
 // with coefficients optimised in f32 after Brisebarre & Chevillard (ARITH-18, 2007).
-// Clamps are written as selects that keep a NaN. What is chosen from is computed before the choice,
-// and conditions join by & and |: a call in `?:`, && and || are branches, and Intel's compiler for
-// CPUs crashes over vectors of calls that stand behind one.
+// Clamps are selects that keep NaN. Operands of selects are computed first, and conditions are
+// combined by & and |: calls in `?:`, && and || are branches, and Intel's compiler for CPUs crashes
+// on vectors of calls after a branch.
 
 //@fn tutti_scale_f32
-// p * 2^n rounded once, for normal p > 0 and a sum of exponents from -149 up. In integers, as the
-// FPU takes 100 times as long where a result is denormal (softmax of masked scores underflows).
+// p * 2^n rounded once, for normal p > 0 and a sum of exponents of at least -149. In integer
+// arithmetic, because the FPU takes 100 times as long for denormal results (softmax of masked
+// scores underflows).
 static inline float tutti_scale_f32(float p, int n) {
   uint b = as_uint(p) + ((uint)n << 23);
   uint d = as_uint(as_float(b + (149u << 23)) + 8388608.0f) - 0x4b000000u;
@@ -94,7 +95,7 @@ static inline float tutti_expm1_f32(float x) {
   float r = fma(n, -6.931457520e-01f, c);
   r = fma(n, -1.428606820e-06f, r);
   float p = tutti_expm1r_f32(r);
-  // Half of 2^n, as n = 128 happens.
+  // Half of 2^n, because n = 128 occurs.
   float s = as_float((as_int(m) - 0x4b400000 + 126) << 23);
   float y = fma(s, p, s - 0.5f) * 2.0f;
   return fabs(x) < 1.0e-7f ? x : y;
@@ -170,7 +171,7 @@ static inline float tutti_log1pk_f32(float x, float b) {
   int i = as_int(x + 1.0f) - 0x3f3504f3;
   int e = i >> 23;
   float k = (float)e + b;
-  // x 2^-e + (2^-e - 1) is exact where it cancels; beyond 2^40 the 1 no longer counts.
+  // x 2^-e + (2^-e - 1) is exact if it cancels; beyond 2^40 the 1 is negligible.
   float s = as_float((127 - (e > 40 ? 40 : e)) << 23);
   float g = as_float((i & 0x007fffff) + 0x3f3504f3) - 1.0f;
   float h = fma(x, s, s - 1.0f);

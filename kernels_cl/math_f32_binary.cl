@@ -3,8 +3,8 @@
 // See math_f32.cl for the markers.
 
 //@fn tutti_pow_f32 [deps: tutti_scale_f32 tutti_exp2r_f32]
-// 2^(y log2|x|), the logarithm in two floats from the series of atanh((m - 1) / (m + 1)); sums
-// and products without loss after Dekker, "A floating-point technique" (Numer. Math. 18, 1971).
+// 2^(y log2|x|), the logarithm in two floats from the series of atanh((m - 1) / (m + 1)); exact
+// sums and products after Dekker, "A floating-point technique" (Numer. Math. 18, 1971).
 static inline float tutti_pow_f32(float x, float y) {
   float a = fabs(x);
   int small = a < 1.17549435e-38f;
@@ -41,7 +41,7 @@ static inline float tutti_pow_f32(float x, float y) {
   float n = (eh + el) + 12582912.0f;
   float r = (eh - (n - 12582912.0f)) + el;
   float w = tutti_scale_f32(tutti_exp2r_f32(r), as_int(n) - 0x4b400000);
-  // IEEE 754-2008, 9.2.1: what 0, inf, NaN, 1 and negative x give.
+  // IEEE 754-2008, 9.2.1: results for 0, inf, NaN, 1 and negative x.
   int edge = (a == 0.0f) | (a == INFINITY);
   w = edge ? ((a == 0.0f) == (y < 0.0f) ? INFINITY : 0.0f) : w;
   int whole = trunc(y) == y;
@@ -90,7 +90,7 @@ static inline float tutti_hypot_f32(float x, float y) {
 //@end
 
 //@fn tutti_modred_f32
-// p + l modulo m, |result| about m / 2 at most: the quotient in two halves, each step exact.
+// p + l modulo m, |result| at most about m / 2: the quotient in two halves, each step exact.
 static inline float tutti_modred_f32(float p, float l, float m, float v) {
   float q = (p * v + 1.030792151e+11f) - 1.030792151e+11f;
   float r = fma(-q, m, p);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar, branch-free f32 trigonometry for CPU-type devices, right over the whole range.
-// See math_f32.cl for the markers. Large arguments: Payne & Hanek, "Radian reduction for
-// trigonometric functions" (SIGNUM, 1983), in fixed point, on every argument alike.
+// Scalar, branch-free f32 trigonometry for CPU-type devices, accurate over the whole range. See
+// math_f32.cl for the markers. Large arguments: Payne & Hanek, "Radian reduction for trigonometric
+// functions" (SIGNUM, 1983), in fixed point, for all arguments.
 
 //@fn tutti_turn_f32
-// The 96-bit number a0 a1 a2 times m, in units of 2^-94 and modulo 4: the high word, and what comes
-// after its first two bits as a signed fraction in units of 2^-64, rounded once. The host engine
-// has vectors of words of 32 bits alone (TUTTI_NARROW_WORDS).
+// The 96-bit number a0 a1 a2 times m, in units of 2^-94 and modulo 4: the high word, and the bits
+// after its first two as a signed fraction in units of 2^-64, rounded once. The host engine has
+// only vectors of 32-bit words (TUTTI_NARROW_WORDS).
 static inline float tutti_turn_f32(uint m, uint a0, uint a1, uint a2, uint* high) {
 #ifndef TUTTI_NARROW_WORDS
   ulong f = (((ulong)m * a0) << 32) + (ulong)m * a1 + (((ulong)m * a2) >> 32);
@@ -22,8 +22,8 @@ static inline float tutti_turn_f32(uint m, uint a0, uint a1, uint a2, uint* high
   uint sign = (uint)((int)top >> 31);
   top = (top ^ sign) + ((int)bottom == 0 ? sign & 1u : 0u);
   bottom = (bottom ^ sign) - sign;
-  // Of 64 bits the first 24 and the next 24 in units of 2^16. The last 16 count by themselves only
-  // where the first are 0; else it is enough that there are some.
+  // The first 24 of 64 bits and the next 24 in units of 2^16. The exact value of the last 16
+  // matters only if the first are 0; otherwise only whether they are nonzero.
   float first = (float)(int)(top >> 8) * 16777216.0f;
   float second = (float)(int)(((top & 0xffu) << 16) | (bottom >> 16));
   float last = (float)(int)(bottom & 0xffffu);
@@ -37,8 +37,8 @@ static inline float tutti_turn_f32(uint m, uint a0, uint a1, uint a2, uint* high
 //@end
 
 //@fn tutti_trig_f32 [deps: tutti_turn_f32]
-// a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite. The words of 2/pi
-// at the offset of a's exponent come from selects: eight constants, and gathers are slow.
+// a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite. Selects choose the
+// words of 2/pi at the offset of a's exponent: there are eight constants, and gathers are slow.
 static inline float tutti_trig_f32(float a, int* q, float* e) {
   uint i = as_uint(a);
   int j = (int)(i >> 23) - 126;

@@ -101,7 +101,7 @@ static inline double tutti_expm1_f64(double x) {
   double r = fma(n, -0.693147180559663, c);
   r = fma(n, -2.8235290563031577e-13, r);
   double p = tutti_expm1r_f64(r);
-  // Half of 2^n, as n = 1024 happens.
+  // Half of 2^n, because n = 1024 occurs.
   double s = as_double((as_long(m) - 0x4338000000000000L + 1022) << 52);
   double y = fma(s, p, s - 0.5) * 2.0;
   return fabs(x) < 1.0e-17 ? x : y;
@@ -130,7 +130,7 @@ static inline double tutti_logp_f64(double f) {
 static inline double tutti_logsplit_f64(double x, double* k) {
   int small = x < 2.2250738585072014e-308;
   long i = as_long(small ? x * 18014398509481984.0 : x) - 0x3fe6a09e667f3bcdL;
-  // The integer as a double without a conversion, which AVX2 lacks.
+  // Converts the integer to double without a conversion instruction, which AVX2 lacks.
   *k = as_double((i >> 52) + 0x4338000000000000L) -
        (small ? 6755399441055798.0 : 6755399441055744.0);
   return as_double((i & 0x000fffffffffffffL) + 0x3fe6a09e667f3bcdL) - 1.0;
@@ -180,7 +180,7 @@ static inline double tutti_log1pk_f64(double x, double b) {
   long i = as_long(x + 1.0) - 0x3fe6a09e667f3bcdL;
   long e = i >> 52;
   double k = as_double(e + 0x4338000000000000L) - 6755399441055744.0 + b;
-  // x 2^-e + (2^-e - 1) is exact where it cancels; beyond 2^100 the 1 no longer counts.
+  // x 2^-e + (2^-e - 1) is exact if it cancels; beyond 2^100 the 1 is negligible.
   double s = as_double((1023 - (e > 100 ? 100 : e)) << 52);
   double g = as_double((i & 0x000fffffffffffffL) + 0x3fe6a09e667f3bcdL) - 1.0;
   double h = fma(x, s, s - 1.0);

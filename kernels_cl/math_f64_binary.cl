@@ -3,7 +3,7 @@
 // The counterpart of math_f32_binary.cl.
 
 //@fn tutti_pow_f64 [deps: tutti_scale_f64 tutti_exp2r_f64]
-// As tutti_pow_f32, but every term of log2 that matters to 2^-65 is kept in two doubles.
+// As tutti_pow_f32, with every term of log2 above 2^-65 kept in two doubles.
 static inline double tutti_pow_f64(double x, double y) {
   double a = fabs(x);
   int small = a < 2.2250738585072014e-308;
@@ -50,7 +50,7 @@ static inline double tutti_pow_f64(double x, double y) {
   double n = (eh + el) + 6755399441055744.0;
   double r = (eh - (n - 6755399441055744.0)) + el;
   double p = tutti_scale_f64(tutti_exp2r_f64(r), as_long(n) - 0x4338000000000000L);
-  // IEEE 754-2008, 9.2.1: what 0, inf, NaN, 1 and negative x give.
+  // IEEE 754-2008, 9.2.1: results for 0, inf, NaN, 1 and negative x.
   int edge = (a == 0.0) | (a == INFINITY);
   p = edge ? ((a == 0.0) == (y < 0.0) ? INFINITY : 0.0) : p;
   int whole = trunc(y) == y;
@@ -99,7 +99,7 @@ static inline double tutti_hypot_f64(double x, double y) {
 //@end
 
 //@fn tutti_modred_f64
-// p + l modulo m, |result| about m / 2 at most: the quotient in two halves, each step exact.
+// p + l modulo m, |result| at most about m / 2: the quotient in two halves, each step exact.
 static inline double tutti_modred_f64(double p, double l, double m, double v) {
   double q = (p * v + 9.0670346135814962e+23) - 9.0670346135814962e+23;
   double r = fma(-q, m, p);

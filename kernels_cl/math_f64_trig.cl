@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar, branch-free f64 trigonometry for CPU-type devices, right over the whole range.
-// The counterpart of math_f32_trig.cl, where the method is cited.
+// Scalar, branch-free f64 trigonometry for CPU-type devices, accurate over the whole range. The
+// counterpart of math_f32_trig.cl, which cites the method.
 
 //@fn tutti_two_over_pi_f64
-// 64 bits of 2/pi from every 32nd bit on: entry j is floor(2/pi 2^(32 j + 9)) mod 2^64.
+// 64 bits of 2/pi at every 32nd bit: entry j is floor(2/pi 2^(32 j + 9)) mod 2^64.
 constant ulong tutti_two_over_pi_f64[38] = {
     0x0000000000000145UL, 0x00000145f306dc9cUL, 0xf306dc9c882a53f8UL, 0x882a53f84eafa3eaUL,
     0x4eafa3ea69bb81b6UL, 0x69bb81b6c52b3278UL, 0xc52b3278872083fcUL, 0x872083fca2c757bdUL,
@@ -48,7 +48,7 @@ static inline double tutti_trig_f64(double a, long* q, double* e) {
   hi |= s << 32;
   int small = a < 0.78539816339744828;
   *q = small ? 0 : (long)((hi + 0x2000000000000000UL) >> 62);
-  // The signed rest in units of 2^-62: 53 bits in c, what is left in d.
+  // The signed rest in units of 2^-62: 53 bits in c, the remainder in d.
   long g = (long)(hi << 2) >> 2;
   long k = ((g >> 7) + 1) >> 1;
   double c = (double)k * 256.0;

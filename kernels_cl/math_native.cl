@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of math_f32.cl, math_f64.cl and their companions by the device's own built-ins,
-// for GPU-type devices. Same names, same markers; only what NumPy defines otherwise is spelled out.
-// erf and erfc are left to math_f32.cl and math_f64.cl: drivers may be 16 ulp off in theirs.
-// f64 needs TUTTI_HAS_F64.
+// The functions of math_f32.cl, math_f64.cl and related files with the device's built-ins, for
+// GPU-type devices. Same names and markers; only functions that differ from NumPy's definition are
+// written out. erf and erfc come from math_f32.cl and math_f64.cl, because those of drivers may be
+// 16 ulp off. f64 needs TUTTI_HAS_F64.
 
-// n / d for 0 <= n < 2^31 and 2^63 by what plugins/sdk/launch_plan.cpp makes of d.
+// n / d for 0 <= n < 2^31 and 2^63 with the multiplier and shift of plugins/sdk/launch_plan.cpp.
 //@fn tutti_quotient_i32
 static inline int tutti_quotient_i32(int n, int multiplier, int shift) {
   return (int)((mul_hi((uint)n, (uint)multiplier) + (uint)n) >> shift);
@@ -128,7 +128,7 @@ static inline float tutti_maximum_f32(float x, float y) { return y > x || y != y
 static inline bool tutti_signbit_f32(float x) { return as_int(x) < 0; }
 //@end
 //@fn tutti_nextafter_f32
-// Neighbours differ by one as integers of sign and magnitude.
+// Adjacent values differ by one as sign-magnitude integers.
 static inline float tutti_nextafter_f32(float x, float y) {
   const int bits = as_int(x);
   const float away = as_float(bits + ((x < y) == (bits >= 0) ? 1 : -1));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that are composed of the real ones, for every schedule and both kernel languages: all
-// of complex numbers, logaddexp and the quotient that goes with the remainder. Written for float;
-// the build derives the twins for double (c64 becomes c128, f32 f64) and for CUDA. No branches, so
-// that a CPU's compiler vectorises them. Products, quotients and powers follow NumPy; the other
-// functions C99's Annex G where their comments do not say otherwise. An entry takes along the
-// tutti_* functions that its body names.
+// Composed functions for every schedule and both kernel languages: all functions of complex
+// numbers, logaddexp and the floor quotient. Written for float; the build derives the versions for
+// double (c64 becomes c128, f32 f64) and for CUDA. No branches, so that CPU compilers vectorise
+// them. Products, quotients and powers follow NumPy; the other functions follow C99's Annex G
+// unless stated otherwise. An entry depends on the tutti_* functions that its body names.
 
 //@fn tutti_logaddexp_f32
 static inline float tutti_logaddexp_f32(float a, float b) {
@@ -13,8 +12,8 @@ static inline float tutti_logaddexp_f32(float a, float b) {
 }
 //@end
 
-// a // b by what fmod leaves, as NumPy: a - b * (a // b) is the remainder, which floor(a / b) is
-// not where the quotient rounds to a whole number.
+// a // b from fmod, as NumPy: a - b * (a // b) is the remainder, which does not hold for floor(a /
+// b) if the quotient rounds to an integer.
 //@fn tutti_floor_quotient_f32
 static inline float tutti_floor_quotient_f32(float a, float b) {
   const float rest = tutti_fmod_f32(a, b);
@@ -129,7 +128,7 @@ static inline bool tutti_isfinite_c64(tutti_c64 a) {
 
 // ---- exponentials and logarithms
 
-// In two factors where e^x alone would overflow before its product with the sine does.
+// In two factors, because e^x may overflow when its product with the sine does not.
 //@fn tutti_exp_c64
 static inline tutti_c64 tutti_exp_c64(tutti_c64 a) {
   const bool halved = a.re > 64;
@@ -152,7 +151,7 @@ static inline tutti_c64 tutti_expm1_c64(tutti_c64 a) {
   return tutti_complex_f32(fabs(a.re) < 1 ? near : whole.re - 1, whole.im);
 }
 //@end
-// log|a|; near the unit circle from |a|^2 - 1, which does not cancel.
+// log|a|; near the unit circle from |a|^2 - 1, without cancellation.
 //@fn tutti_logabs_c64
 static inline float tutti_logabs_c64(tutti_c64 a) {
   const float x = fabs(a.re), y = fabs(a.im);
@@ -160,7 +159,7 @@ static inline float tutti_logabs_c64(tutti_c64 a) {
   const bool near = (large > (float)0.5) & (large < 2);
   const float excess = (large - 1) * (large + 1) + small * small;
   const float there = tutti_log1p_f32(near ? excess : 0) / 2;
-  // A quarter of large numbers, so that |a| does not overflow.
+  // Scales large numbers by 1/4, so that |a| does not overflow.
   const bool huge = large > (float)1e38;
   const float scale = huge ? (float)0.25 : 1, shift = huge ? (float)1.3862943611198906188 : 0;
   const float elsewhere = tutti_log_f32(tutti_hypot_f32(x * scale, y * scale)) + shift;
@@ -198,8 +197,9 @@ static inline tutti_c64 tutti_log1p_c64(tutti_c64 a) {
   return tutti_complex_f32(size, tutti_atan2_f32(a.im, moved.re));
 }
 //@end
-// Halves first, so that |a| does not overflow; small numbers times 2^120, so that no half is lost,
-// large ones divided by 4, so that the sum of a half and |a| / 2 does not overflow.
+// Computes halves first, so that |a| does not overflow. Small numbers are scaled by 2^120, so that
+// halves are exact; large ones are divided by 4, so that the sum of a half and |a| / 2 does not
+// overflow.
 //@fn tutti_sqrt_c64
 static inline tutti_c64 tutti_sqrt_c64(tutti_c64 a) {
   const bool small = (fabs(a.re) < (float)1e-30) & (fabs(a.im) < (float)1e-30);
@@ -225,7 +225,7 @@ static inline tutti_c64 tutti_rsqrt_c64(tutti_c64 a) {
   return tutti_divide_c64(tutti_complex_f32(1, 0), tutti_sqrt_c64(a));
 }
 //@end
-// a^n for n from 1 to 127 by squares, the lowest bits first.
+// a^n for n from 1 to 127 by squaring, the lowest bits first.
 //@fn tutti_whole_power_c64
 static inline tutti_c64 tutti_whole_power_c64(tutti_c64 a, int n) {
   tutti_c64 product = a, square = a;
@@ -239,8 +239,8 @@ static inline tutti_c64 tutti_whole_power_c64(tutti_c64 a, int n) {
   return product;
 }
 //@end
-// By multiplication for whole exponents below 100, as NumPy, unless that overflows or vanishes on
-// the way; else exp(b log a). 1 for b = 0, and 0 for a = 0 where b is positive and real, else NaN.
+// Multiplies for integer exponents below 100, as NumPy, unless that overflows or underflows;
+// otherwise exp(b log a). 1 for b = 0; for a = 0 it is 0 if b is positive and real, else NaN.
 //@fn tutti_power_c64
 static inline tutti_c64 tutti_power_c64(tutti_c64 a, tutti_c64 b) {
   const bool one = (b.re == 0) & (b.im == 0);
@@ -263,7 +263,7 @@ static inline tutti_c64 tutti_power_c64(tutti_c64 a, tutti_c64 b) {
 
 // ---- trigonometric and hyperbolic
 
-// Whether a has an infinite real part and no angle: the result is infinite, of either sign.
+// Whether a has an infinite real part and no angle: the result is infinite with unspecified sign.
 //@fn tutti_endless_c64
 static inline bool tutti_endless_c64(tutti_c64 a) {
   return (fabs(a.re) == INFINITY) & !(fabs(a.im) < INFINITY);
@@ -273,11 +273,12 @@ static inline bool tutti_endless_c64(tutti_c64 a) {
 static inline tutti_c64 tutti_swap_c64(tutti_c64 a) { return tutti_complex_f32(a.im, a.re); }
 //@end
 
-// From the sine and cosine of a half: those of all would overflow before their products do.
+// From the sinh and cosh of half the argument, because those of the whole would overflow before
+// their products.
 //@fn tutti_sinh_c64
 static inline tutti_c64 tutti_sinh_c64(tutti_c64 a) {
   const float s = tutti_sinh_f32(a.re / 2), c = tutti_cosh_f32(a.re / 2);
-  const float twice = fabs(a.re) < (float)1e-20 ? a.re : 2 * s;  // half of the least is 0
+  const float twice = fabs(a.re) < (float)1e-20 ? a.re : 2 * s;  // half of the smallest number is 0
   const float cosine = tutti_cos_f32(a.im), sine = tutti_sin_f32(a.im);
   const float along = twice * cosine * c;
   const float across = c * sine * c + s * sine * s;
@@ -290,7 +291,7 @@ static inline tutti_c64 tutti_sinh_c64(tutti_c64 a) {
 static inline tutti_c64 tutti_cosh_c64(tutti_c64 a) {
   const bool axis = (a.re == 0) | (a.im == 0);
   const float s = tutti_sinh_f32(a.re / 2), c = tutti_cosh_f32(a.re / 2);
-  const float twice = fabs(a.re) < (float)1e-20 ? a.re : 2 * s;  // half of the least is 0
+  const float twice = fabs(a.re) < (float)1e-20 ? a.re : 2 * s;  // half of the smallest number is 0
   const float cosine = tutti_cos_f32(a.im), sine = tutti_sin_f32(a.im);
   const float product = c * cosine * c + s * cosine * s;
   const float re = tutti_endless_c64(a) ? (float)INFINITY : product;
@@ -334,9 +335,8 @@ static inline tutti_c64 tutti_tan_c64(tutti_c64 a) {
 }
 //@end
 
-// The inverse functions by W. Kahan, "Branch cuts for complex elementary functions", 1987, and
-// where a part is infinite as C's annex G has it: the angle of a point so far out, whose finite
-// part counts as 0.
+// The inverse functions after W. Kahan, "Branch cuts for complex elementary functions", 1987; for
+// infinite parts C's annex G: the angle of a point at infinity, whose finite part counts as 0.
 //@fn tutti_far_angle_c64
 static inline float tutti_far_angle_c64(float up, float along) {
   const bool has_nan = (up != up) | (along != along);
@@ -394,7 +394,7 @@ static inline tutti_c64 tutti_asinh_c64(tutti_c64 a) {
 //@end
 //@fn tutti_atanh_c64
 static inline tutti_c64 tutti_atanh_c64(tutti_c64 a) {
-  // Far out it is 1 / a and a right angle, to beyond the last place.
+  // For large arguments it is 1 / a and a right angle within rounding.
   const bool far = (fabs(a.re) > (float)1e8) | (fabs(a.im) > (float)1e8);
   const bool endless = (fabs(a.re) == INFINITY) | (fabs(a.im) == INFINITY);
   const tutti_c64 inverse = tutti_divide_c64(tutti_complex_f32(1, 0), a);
@@ -404,7 +404,7 @@ static inline tutti_c64 tutti_atanh_c64(tutti_c64 a) {
   const float far_im = copysign((float)1.5707963267948966192, a.im) + less;
   const float x = far ? 0 : size, y = far ? 0 : a.im;
   const float y2 = y * y;
-  // By the pole y^2 would vanish.
+  // y^2 would underflow near the pole.
   const bool pole = (x == 1) & (fabs(y) < (float)1e-17);
   const float there = ((float)0.69314718055994530942 - tutti_log_f32(fabs(y))) / 2;
   const float elsewhere = tutti_log1p_f32(4 * x / ((1 - x) * (1 - x) + y2)) / 4;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products for CPU devices: one work-item a block, explicit vectors, no local memory.
-// Built once an element type with T, VW (lanes a vector), MR (rows a tile) and IS_F64; a tile is
-// MR x 2*VW, and integers come in as their unsigned type, whose products wrap. With EPILOGUE the
-// last slice of K adds a bias and applies relu before it stores.
-// Launch: one dimension, group size 1. Group 0 does nothing: PoCL hands 1 + groups/threads groups
-// to the thread that asks first, so with an idle one in front the shares are even.
+// Matrix products for CPU devices: one work-item per block, explicit vectors, no local memory.
+// Built for each element type with T, VW (lanes per vector), MR (rows per tile) and IS_F64. A tile
+// is MR x 2*VW. Integers use their unsigned type, whose products wrap. With EPILOGUE the last slice
+// of K adds a bias and applies relu before stores. Launch: one dimension, group size 1. Group 0
+// does nothing: PoCL gives 1 + groups/threads groups to the first thread, so that an idle first
+// group balances the shares.
 
 #if IS_F64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -17,7 +17,7 @@
 #define VLOAD(p) CAT(vload, VW)(0, p)
 #define VSTORE(v, p) CAT(vstore, VW)(v, 0, p)
 #define NR (2 * VW)
-// Where this is not compiled as OpenCL C these are defined before (docs/host-engine.md).
+// Other languages than OpenCL C define these before (docs/host-engine.md).
 #ifndef MULTIPLY_ADD
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))  // rounds once where the device can
 #define T4 CAT(T, 4)
@@ -27,7 +27,7 @@
 #define UPPER(v) ((v).hi)
 #endif
 #define ACROSS(n, a, b, c, d) FOUR(LANE(a, n), LANE(b, n), LANE(c, n), LANE(d, n))
-// A build has one kernel: drivers compile each that they see, and more than once.
+// A build has one kernel: drivers compile all kernels of a source, some more than once.
 #define WANTS(name) (WANTED_##name)
 #define INLINE static inline __attribute__((always_inline))
 #define CPU_KERNEL kernel __attribute__((reqd_work_group_size(1, 1, 1)))
@@ -44,8 +44,8 @@
 #error "MR must be 4, 6, 8 or 12"
 #endif
 
-// A tile covers MR rows and 2*VW (or VW) columns; only rows [row0, row1) and columns
-// [col0, col1) of it are written. `first` says that C holds nothing yet.
+// A tile covers MR rows and 2*VW (or VW) columns; only rows [row0, row1) and columns [col0, col1)
+// of it are written. `first`: C has no partial sums yet.
 typedef struct {
   long row_stride, col_stride, row0, row1, col0, col1;
   int first;
@@ -65,7 +65,7 @@ typedef struct {
   , finish &&k + kc >= k_end, (int)has_bias, (int)relu, bias_row, bias_col, \
       bias + bias_offset + i0 *bias_row + j0 *bias_col
 
-// NaN stays.
+// NaN propagates.
 INLINE V relu_vector(V v) { return select((V)(0), v, (v > (V)(0)) | (v != v)); }
 INLINE T relu_scalar(T x) { return x > 0 || x != x ? x : (T)(0); }
 
@@ -86,7 +86,7 @@ static void store_part(global T* c, const Target* t, const T* tile, long width) 
 INLINE void put(global T* c, V v, int first) { VSTORE(first ? v : VLOAD(c) + v, c); }
 
 #if EPILOGUE
-// Not inlined: in registers it would be code for each row of each tile, slow to compile.
+// Not inlined: unrolled for each row of each tile it would be slow to compile.
 static __attribute__((noinline)) void store_finished(global T* c, const Target* t, const T* tile,
                                                      long width) {
   const bool whole = t->col_stride == 1 && t->col0 == 0 && t->col1 == width;
@@ -182,20 +182,19 @@ INLINE void tile_narrow(global const T* a, long a_row, long a_k, global const T*
   }
 }
 
-// C = A B (or C += A B). The element (m, k) of A, for m in the tile that starts at row i, is
-// a[i * a_tile + (m - i) * a_row + k * a_k]; that of B is b[j * b_tile + k * b_k + (n - j)].
-// In place a tile that would cross the edge starts earlier, at row a_last of A or at the last
-// columns of B, and writes only its own part; packed operands are padded with zeros instead.
-// Groups: 1 + splits * batches * blocks_n * blocks_m, rows fastest. Split s sums
-// k in [s * k_chunk, (s + 1) * k_chunk) into c + s * c_split.
+// C = A B (or C += A B). Element (m, k) of A, for m in the tile that starts at row i, is a[i *
+// a_tile + (m - i) * a_row + k * a_k]; element (k, n) of B is b[j * b_tile + k * b_k + (n - j)]. In
+// place, a tile that would cross the edge starts earlier, at row a_last of A or at the last columns
+// of B, and writes only its own part; packed operands are padded with zeros instead. Groups: 1 +
+// splits * batches * blocks_n * blocks_m, rows fastest. Split s sums k in [s * k_chunk, (s + 1) *
+// k_chunk) into c + s * c_split.
 #define TILE_ARGUMENTS                                                                            \
   global const T *a, long a_offset, long a_batch, long a_tile, long a_row, long a_k, long a_last, \
       global const T *b, long b_offset, long b_batch, long b_tile, long b_k, global T *c,         \
       long c_offset, long c_batch, long c_split, long c_row, long c_col, long rows, long cols,    \
       long depth, long k_chunk, long accumulate, long batches, long blocks_m, long blocks_n,      \
       long mc, long nc, long kc EPILOGUE_ARGUMENTS
-// One stride of A, and that of a packed B, are constants: as variables they take registers that
-// the tiles need.
+// One stride of A and that of a packed B are constants: variables would take registers.
 #define TILE_KERNEL(name, a_row_constant, a_k_constant, b_packed)                                  \
   CPU_KERNEL void name(TILE_ARGUMENTS) {                                                           \
     tiles(a, a_offset, a_batch, a_tile, a_row_constant, a_k_constant, a_last, b, b_offset,         \
@@ -255,9 +254,9 @@ TILE_KERNEL(matmul_tiles_columns, 1, a_k, false)
 TILE_KERNEL(matmul_tiles_columns_packed, 1, a_k, true)
 #endif
 
-// Packing: panels of `width` columns, each depth x width, the last one padded with zeros.
-// Element (k, n) is read at src[k * k_stride + n * n_stride]. Groups: 1 + batches * panels *
-// k_blocks; a group packs k_block steps of k of one panel.
+// Packs panels of `width` columns, each depth x width; the last one is padded with zeros. Element
+// (k, n) is read at src[k * k_stride + n * n_stride]. Groups: 1 + batches * panels * k_blocks; a
+// group packs k_block steps of k of one panel.
 typedef struct {
   long n, valid, k0, k1;
   global const T* src;
@@ -280,7 +279,7 @@ static bool find_panel(Panel* p, long src_batch, long dst_batch, long n_stride, 
   return true;
 }
 
-// The columns are adjacent in memory (n_stride is 1): rows are copied.
+// Adjacent columns (n_stride is 1): copies rows.
 #if WANTS(matmul_pack_rows)
 CPU_KERNEL void matmul_pack_rows(global const T* restrict src, long src_offset, long src_batch,
                                  long n_stride, long k_stride, global T* restrict dst,
@@ -317,8 +316,7 @@ INLINE void transpose4(global const T* s, long stride, global T* d, long width) 
   vstore4(ACROSS(3, r0, r1, r2, r3), 0, d + 3 * width);
 }
 
-// Each column is contiguous (k_stride is 1): blocks of 4 x 4 are transposed. Other strides are
-// right as well, but slow.
+// Contiguous columns (k_stride is 1): transposes blocks of 4 x 4. Other strides are slow.
 #if WANTS(matmul_pack_columns)
 CPU_KERNEL void matmul_pack_columns(global const T* restrict src, long src_offset, long src_batch,
                                     long n_stride, long k_stride, global T* restrict dst,
@@ -432,8 +430,8 @@ INLINE void dot_rows4(global const T* w, long w_row, global const T* x, long dep
       global T *restrict y, long y_offset, long y_split, long count, long vectors, long depth, \
       long k_chunk, long batches, long blocks, long block
 
-// y[r] = sum over k of w[r * w_stride + k] * x[k]: rows and x contiguous, one vector.
-// Groups of both products with vectors: 1 + splits * batches * blocks.
+// y[r] = sum over k of w[r * w_stride + k] * x[k]: rows and x contiguous, one vector. Groups of
+// both products with vectors: 1 + splits * batches * blocks.
 #if WANTS(matvec_rows)
 CPU_KERNEL void matvec_rows(MATVEC_ARGUMENTS) {
   long g = (long)get_group_id(0) - 1;
@@ -479,8 +477,8 @@ INLINE void add_rows8(global const T* w, long stride, global const T* x, long x_
   }
 }
 
-// y[v, n] = sum over k of x[k * x_stride + v * x_vector] * w[k * w_stride + n]: eight rows of w at
-// a time stream past y, and runs of them stay in the first-level cache for all vectors.
+// y[v, n] = sum over k of x[k * x_stride + v * x_vector] * w[k * w_stride + n]: streams eight rows
+// of w at a time past y; runs of them stay in the L1 cache for all vectors.
 #if WANTS(matvec_columns)
 CPU_KERNEL void matvec_columns(MATVEC_ARGUMENTS) {
   long g = (long)get_group_id(0) - 1;
@@ -510,8 +508,8 @@ CPU_KERNEL void matvec_columns(MATVEC_ARGUMENTS) {
 #endif
 
 #if EPILOGUE
-// C = relu(C + bias) in place, after kernels that do not do it themselves. C is `count` elements in
-// rows of `cols`. Groups: 1 + count / block, rounded up.
+// C = relu(C + bias) in place, after kernels without an epilogue. C has `count` elements in rows of
+// `cols`. Groups: 1 + count / block, rounded up.
 #if WANTS(matmul_finish)
 CPU_KERNEL void matmul_finish(global T* restrict c, long c_offset, global const T* restrict bias,
                               long bias_offset, long bias_col, long has_bias, long relu, long count,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products for GPU devices where no vendor library serves the type: blocks of 4*TS x 4*TS
-// through local memory, TS * TS work-items of 4 x 4 elements each, any strides, any sizes.
-// Built once an element type with T, TS and IS_F64; integers come in as their unsigned type. With
-// EPILOGUE a bias is added and relu applied before the result is stored.
+// Matrix products for GPU devices without a vendor library for the type: blocks of 4*TS x 4*TS in
+// local memory, TS * TS work-items with 4 x 4 elements each, any strides, any sizes. Built for each
+// element type with T, TS and IS_F64; integers use their unsigned type. With EPILOGUE a bias is
+// added and relu applied before the result is stored.
 
 #if IS_F64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -11,11 +11,11 @@
 
 #define SIDE (4 * TS)
 #define DEPTH TS
-#define SLICE 256  // products added one after the other, before they join the sum of all
+#define SLICE 256  // products summed sequentially before they are added to the total
 
-// Reads SIDE x DEPTH elements of a view into local memory, k-major, zeros beyond the edges. Both
-// operands are zero beyond `depth`, so no product there is of a zero and an infinity. Neighbouring
-// work-items read along whichever index is contiguous.
+// Reads SIDE x DEPTH elements of a view into local memory, k-major, with zeros beyond the edges.
+// Both operands are zero beyond `depth`, which avoids products of zero and infinity. Neighbouring
+// work-items read along the contiguous index.
 static void load_block(global const T* src, long keep_stride, long k_stride, long keep, long keeps,
                        long k, long depth, local T* dst) {
   int id = get_local_id(0);
@@ -27,7 +27,7 @@ static void load_block(global const T* src, long keep_stride, long k_stride, lon
   }
 }
 
-// So errors do not add up over all of a long depth.
+// Limits the rounding errors of large depths.
 static void add_parts(T sum[4][4], T part[4][4]) {
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) {
@@ -51,7 +51,7 @@ kernel __attribute__((reqd_work_group_size(TS * TS, 1, 1))) void matmul_blocks(
     long blocks_n EPILOGUE_ARGUMENTS) {
   local T a_block[DEPTH * (SIDE + 1)], b_block[DEPTH * (SIDE + 1)];
   long m0 = get_group_id(0) / blocks_n * SIDE, n0 = get_group_id(0) % blocks_n * SIDE;
-  // 32 bits before the division: Intel's driver for CPUs loses what is cut to them after it.
+  // 32 bits before the division: Intel's driver for CPUs miscompiles a cast after it.
   const int me = get_local_id(0), tm = me / TS, tn = me % TS;
 
   for (long batch = get_group_id(1); batch < batches; batch += get_num_groups(1)) {

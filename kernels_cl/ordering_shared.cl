@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start of sorts and selections: elements as keys. Built for keys of the unsigned type K (of the
+// Prologue of sorts and selections: elements as keys. Built for keys of the unsigned type K (of the
 // width of the elements), KEY_KIND of the elements (0 unsigned, 1 signed, 2 float with the bits INF
-// of infinity) and PAYLOAD (0: values, 1: positions). Items count together by before_me.
+// of infinity) and PAYLOAD (0: values, 1: positions). Items use before_me for joint counts.
 
 typedef uint ACC;
 #define COMBINE(a, b) ((a) + (b))
@@ -10,8 +10,8 @@ typedef uint ACC;
 #define SIGN ((K)((K)1 << (8 * sizeof(K) - 1)))
 #define LAST_KEY ((K) ~(K)0)
 
-// Elements as unsigned numbers in the same order, NaN last. A permutation is to be stable, so there
-// -0 is 0; sorted values are made of the keys, so they keep the sign.
+// Elements as unsigned numbers in the same order, NaN last. Permutations must be stable, so -0 is 0
+// there; sorted values are decoded from the keys, so they keep the sign.
 INLINE K to_key(K bits, int descending) {
 #if KEY_KIND == 2
   if ((K)(bits & (K)~SIGN) > (K)INF) return LAST_KEY;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The selections of the CPU schedule, after partition_shared.cl, in one of three ways (WAY): 0
-// passes over chunks, 1 rows by one work-item each, 2 a few elements of long rows, kept while
-// reading once.
+// Selections of the CPU schedule, after partition_shared.cl, in one of three ways (WAY): 0 passes
+// over chunks, 1 one row per work-item, 2 a few elements of long rows, collected in a single read.
 
 #if GROUP == 1
 
 #define BLOCK 64
 
-// Whether any key of the block is below the limit or equal to it.
+// Whether any key of the block is at most `limit`.
 INLINE uint any_within(global const K* x, K limit, int descending) {
   uint hits = 0;
   for (int i = 0; i < BLOCK; ++i) hits |= to_key(x[i], descending) <= limit;
@@ -40,8 +39,8 @@ INLINE void count_digits(global const K* x, long begin, long end, K prefix, int 
   for (int d = 0; d < DIGITS; ++d) counts[d] = count[d];
 }
 
-// Picks the digit at which the place lies; `parts` collect how many elements of each chunk come
-// before the threshold, at last summed over the chunks before.
+// Selects the digit that contains the place; `parts` count the elements of each chunk before the
+// threshold, and finally sum them over the previous chunks.
 INLINE void find_digit(global ulong* state, global const uint* counts, global uint* parts,
                        long chunks, long place, int pass) {
   uint total[DIGITS];
@@ -173,10 +172,10 @@ KERNEL void tutti_partition_rows(global const K* from, global result* to, global
 
 #else
 
-// ---- a few of many: what may still be among them is kept until the stage is full
+// ---- few of many: candidates are kept in a stage until it is full
 
-// Leaves the `wanted` first of n keys in sorted order, as they stood, and their last key in
-// `limit`.
+// Keeps the `wanted` first of n keys in sorted order, without reordering them, and sets `limit` to
+// the last of these keys.
 INLINE uint keep_first(global K* keys, global uint* places, uint n, uint wanted, K* limit) {
   if (n <= wanted) return n;
   uint count[256];
@@ -220,7 +219,7 @@ KERNEL void tutti_topk_chunks(global const K* from, global long* to, global K* s
     global uint* places = memory + g.places_offset + stage;
     uint n = 0;
     K limit = LAST_KEY;
-    int limited = 0;  // an element equal to the limit comes too late
+    int limited = 0;  // elements equal to the limit are rejected
     for (long b = c * g.chunk; b < end; b += BLOCK) {
       const long stop = min(b + BLOCK, end);
       if (limited && stop - b == BLOCK &&
@@ -246,7 +245,7 @@ KERNEL void tutti_topk_chunks(global const K* from, global long* to, global K* s
 }
 #endif
 
-// The first of those that the chunks of a row kept.
+// The first of the candidates of all chunks of a row.
 #if WANTS(tutti_topk_rows)
 KERNEL void tutti_topk_rows(global long* to, global K* stages, global uint* memory,
                             const tutti_partition_shape g) {

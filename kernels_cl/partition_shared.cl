@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selection within each row of a matrix, after ordering_shared.cl: the positions of the first
-// elements in sorted order (PAYLOAD), or the row parted at the element of a place. The key of that
-// element, the threshold, is found digit by digit of BITS from the highest down: a pass counts the
-// digits of the keys that begin like it, in each chunk of a row, then picks the digit. Then
-// everything moves at once. Here for GPUs; partition_cpu.cl has the kernels of CPUs.
+// elements in sorted order (PAYLOAD), or the row partitioned at the element of a place. The key of
+// that element, the threshold, is found digit by digit of BITS from the highest down: a pass counts
+// the digits of the keys with the same prefix in each chunk of a row, then selects the digit. The
+// final pass moves all elements. For GPUs; CPUs use partition_cpu.cl.
 
 typedef struct {
   long rows, length, chunk, chunks;
@@ -31,7 +31,7 @@ INLINE int begins_like(K key, K prefix, int pass) {
   return pass == 0 || (K)(key >> (shift_of(pass) + bits_of(pass))) == prefix;
 }
 
-// What is known of a row's threshold.
+// The state of a row's threshold.
 enum { PREFIX, PLACE, BEFORE, SAME, STATE_SIZE };
 
 #if PAYLOAD
@@ -112,7 +112,7 @@ KERNEL void tutti_partition_find(GLOBAL ulong* states, GLOBAL uint* memory,
 }
 #endif
 
-// A tile of GROUP elements at a time; counts of two kinds in the halves of a number.
+// A tile of GROUP elements at a time; two counts are packed in the halves of a number.
 #if WANTS(tutti_partition_moves)
 KERNEL void tutti_partition_moves(GLOBAL const K* from, GLOBAL result* to,
                                   GLOBAL const ulong* states, GLOBAL const uint* memory,

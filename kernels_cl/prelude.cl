@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start of every rendered program: integer arithmetic with every case defined, saturating casts,
-// bfloat16 and Philox. The macros are expanded by the renderer for the types that a program uses.
+// Prologue of every rendered program: integer arithmetic with every case defined, saturating casts,
+// bfloat16 and Philox. The renderer expands the macros for the types of a program.
 
-// Opens a body in which products and sums round one by one, as in every other backend.
+// Disables contraction in a body: products and sums round separately, as in every backend.
 #define TUTTI_EXACT _Pragma("OPENCL FP_CONTRACT OFF")
 
-// Integer helpers for a type T with the unsigned type U. Division by zero gives 0; the quotient of
-// the smallest value by -1 wraps. The divisor is replaced first, so no lane can trap. Powers wrap;
-// those of negative exponents are truncated.
+// Integer helpers for a type T with the unsigned type U. Division by zero gives 0; the smallest
+// value divided by -1 wraps. The divisor is replaced first, so no lane can trap. Powers wrap; those
+// with negative exponents are truncated.
 #define TUTTI_INTEGER(S, T, U, BITS)                                               \
   static inline T tutti_floor_divide_##S(T a, T b) {                               \
     const bool last = (a == (T)((U)1 << (BITS - 1))) & (b == (T)-1) & ((T)-1 < 0); \
@@ -43,8 +43,8 @@
     return (T)(a >> (out ? (U)(BITS - 1) : (U)b)) * (T)(!out | ((T)-1 < 0));       \
   }
 
-// Truncation that saturates; NaN gives 0. F is the float type and FS its name; the powers of two
-// are exact in it, so the comparisons are as well.
+// Saturating truncation; NaN gives 0. F is the float type and FS its name. The powers of two are
+// exact in it, and so are the comparisons.
 #define TUTTI_FLOAT_TO_SIGNED(FS, F, S, T, U, BITS)                  \
   static inline T tutti_##FS##_to_##S(F x) {                         \
     const F top = (F)((U)1 << (BITS - 1));                           \
@@ -74,7 +74,7 @@ static inline float tutti_load_f16(ushort bits) {
   const uint denormal = as_uint((float)(int)magnitude * 0x1p-24f);
   return as_float(sign | (magnitude < 0x400u ? denormal : normal));
 }
-// Round to nearest even; a NaN stays one. Below 2^-14, adding 1/2 rounds at the step 2^-24.
+// Rounds to nearest even; NaN stays NaN. Below 2^-14, adding 1/2 rounds at the step 2^-24.
 static inline ushort tutti_to_f16(float x) {
   const uint bits = as_uint(x);
   const uint magnitude = bits & 0x7fffffffu;
@@ -86,7 +86,7 @@ static inline ushort tutti_to_f16(float x) {
 }
 
 static inline float tutti_load_bf16(ushort bits) { return as_float((uint)bits << 16); }
-// Round to nearest even; a NaN stays one.
+// Rounds to nearest even; NaN stays NaN.
 static inline ushort tutti_to_bf16(float x) {
   const uint bits = as_uint(x);
   const uint rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
@@ -94,7 +94,7 @@ static inline ushort tutti_to_bf16(float x) {
 }
 
 // Word (index mod 4) of Philox4x32-10 for the counter (index / 4, 0), Salmon et al., SC 2011. The
-// rounds are written out, because a loop in here keeps compilers from vectorising the one around.
+// rounds are unrolled, because an inner loop prevents vectorisation of the outer one.
 #define TUTTI_PHILOX_ROUND(n)                           \
   {                                                     \
     const ulong p = (ulong)x0 * 0xD2511F53u;            \

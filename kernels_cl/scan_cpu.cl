@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans of the CPU schedule, after scan_shared.cl: a work-item takes a chunk of a row (ROWS) or a
-// block of columns of one. SIGNED_ACC has the width of ACC and is signed where IN is.
+// Scans of the CPU schedule, after scan_shared.cl: a work-item processes a chunk of a row (ROWS) or
+// a block of columns of a chunk. SIGNED_ACC has the width of ACC and is signed if IN is.
 
 #if GROUP == 1
 
@@ -20,7 +20,7 @@
 
 #if OP == 4
 
-// Those of columns: each is sum * exp(top), where top is the largest number that was met; NaN wins.
+// Column sums of exponentials as sum * exp(top), top being the largest number; NaN propagates.
 typedef struct {
   ACC top[BLOCK], sum[BLOCK], lost[BLOCK], next[BLOCK];
 } exponentials;
@@ -38,7 +38,7 @@ INLINE void add_columns(exponentials* e, global const IN* x, long row, long widt
   VECTOR_LOOP
   for (long i = 0; i < width; ++i) {
     const ACC next = e->next[i], top = e->top[i];
-    // The larger one's exponential is 1.
+    // The exponential of the larger one is 1.
     const ACC smaller = apart(top, next);
     const bool grows = next > top;
     const ACC larger = (top > next) | (top != top) ? top : next;
@@ -159,7 +159,7 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
 
 #else
 
-// ---- rows on a CPU: I = 1, vectors of LANES elements where the type has them
+// ---- rows on a CPU: I = 1, vectors of LANES elements if the type has them
 
 #ifdef LANES
 INLINE V load_lanes(global const IN* x, long i) {
@@ -172,7 +172,7 @@ INLINE V load_lanes(global const IN* x, long i) {
 #endif
 }
 
-// Where this is not compiled as OpenCL C these are defined before (docs/host-engine.md).
+// Other languages than OpenCL C define these before (docs/host-engine.md).
 #ifndef UP1
 // v with its lanes moved up by 1, 2, 4 and 8, and e in the lowest.
 #define UP1(v, e) (V)(e, v.s01234567, v.s89ab, v.scd, v.se)
@@ -191,7 +191,7 @@ INLINE V load_lanes(global const IN* x, long i) {
   v = combine(v, UP8(v, e))
 
 #if OP == 1 && FLOATING
-// A product and what rounding took from it.
+// A product and its rounding error.
 typedef struct {
   V value, lost;
 } products;
@@ -211,7 +211,7 @@ INLINE products scan_products(products p) {
   return multiply(p, UP8(p.value, 1), UP8(p.lost, 0));
 }
 
-// Past an infinity or a NaN, nothing is known to be lost.
+// After an infinity or NaN, the rounding error is NaN.
 INLINE V rounded(products p) {
   const V all = p.value + p.lost;
   return PICK(p.lost - p.lost == (V)(0), all, p.value);
@@ -219,20 +219,20 @@ INLINE V rounded(products p) {
 #endif
 
 #if OP == 4
-// Sums of exponentials as sum * exp(top), where top is the largest number that was met; NaN wins.
+// Sums of exponentials as sum * exp(top), where top is the largest number so far; NaN propagates.
 #define LARGER(a, b) PICK(((a) > (b)) | ((a) != (a)), a, b)
 #define PLUS(a, b) ((a) + (b))
 
-// Elements whose exponentials are taken together, and then whose logarithms: by loops over the
-// functions of one number, of which compilers make vectors.
+// Elements whose exponentials, and then logarithms, are computed together: compilers vectorise
+// loops over scalar functions.
 #define STRETCH 256
 
 typedef struct {
   ACC top[STRETCH + 1], own[STRETCH], factor[STRETCH], value[STRETCH];
 } stretch;
 
-// The next n elements, n a multiple of LANES: before element i the largest was top[i], and with it
-// the sum takes on factor[i] and gains own[i]. One of these is always 1.
+// Loads the next n elements, n a multiple of LANES: before element i the largest number is top[i],
+// and the element multiplies the sum by factor[i] and adds own[i]. One of these is always 1.
 INLINE void load_stretch(stretch* s, global const IN* from, const tutti_scan_shape* g, long step,
                          long n) {
   for (long i = 0; i < n; i += LANES) {
@@ -253,11 +253,11 @@ INLINE void load_stretch(stretch* s, global const IN* from, const tutti_scan_sha
   }
 }
 
-// Their logarithms, from (*sum + *lost) * exp(top[0]) on. The last is what the next begin with,
-// where *lost is what rounding has taken from *sum.
+// Computes the logarithms, starting from (*sum + *lost) * exp(top[0]). The last sum starts the next
+// stretch; *lost is the rounding error of *sum.
 INLINE void scan_stretch(stretch* s, long n, ACC* sum, ACC* lost) {
   for (long i = 0; i < n; i += LANES) {
-    // Sum i is sum i - 1 times factor i plus term i: the lanes combine as such steps do.
+    // Sum i is sum i - 1 times factor i plus term i: associative, applied across the lanes.
     V factor = CAT(vload, LANES)(0, s->factor + i), sums = CAT(vload, LANES)(0, s->own + i);
     sums += factor * UP1(sums, 0);
     factor *= UP1(factor, 1);
@@ -278,7 +278,7 @@ INLINE void scan_stretch(stretch* s, long n, ACC* sum, ACC* lost) {
   s->top[0] = s->top[n];
 }
 
-// The logarithm of all of them, of a multiple of LANES.
+// The logarithm of the sum of all elements; their number is a multiple of LANES.
 INLINE ACC stretches_total(global const IN* x, long begin, long end) {
   ACC top = NEUTRAL, sum = 0, own[STRETCH];
   for (; begin < end; begin += STRETCH) {
@@ -383,7 +383,7 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
       step += n;
     }
 #elif defined LANES
-    ACC lost = 0;  // of the sum so far
+    ACC lost = 0;  // of the current sum
     for (; step + LANES <= end; step += LANES) {
       const long at = g.reverse ? g.length - LANES - step : step;
       V v = load_lanes(from, at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponentials and logarithms of scans in the CPU schedule, before scan_steps_shared.cl: the math
-// source that programs call, so that the host engine, which compiles it as well, has the same bits.
+// Exponentials and logarithms of scans in the CPU schedule, before scan_steps_shared.cl: uses the
+// math source of programs, so that the host engine, which compiles it as well, has the same bits.
 
 #if GROUP == 1 && OP == 4
 

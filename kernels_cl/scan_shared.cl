@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans of GPUs, after scan_steps_shared.cl. Each row is cut into chunks: tutti_scan_totals
-// combines each chunk, tutti_scan starts each chunk from the totals before it. With one chunk a row
-// the first is not launched. ROWS: I is 1 and rows are long, else neighbours in memory belong to
-// different rows. scan_cpu.cl has the kernels of CPUs.
+// GPU scans, after scan_steps_shared.cl. Each row is divided into chunks: tutti_scan_totals
+// combines each chunk, tutti_scan starts each chunk from the totals before it. With one chunk per
+// row the first is not launched. ROWS: I is 1 and rows are long; otherwise neighbours in memory
+// belong to different rows. CPUs use scan_cpu.cl.
 
 #if GROUP != 1
 #if ROWS
 
-// ---- rows on a GPU: I = 1, a group takes a chunk in tiles of GROUP * ITEMS elements
+// ---- rows on a GPU: I = 1, a group processes a chunk in tiles of GROUP * ITEMS elements
 
 #define ITEMS 8
 #define TILE (GROUP * ITEMS)
@@ -33,7 +33,7 @@ KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutt
 KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* totals,
                        const tutti_scan_shape g) {
   SHARED ACC shared[BEFORE_ME_SIZE];
-  SHARED ACC tile[TILE + GROUP];  // a gap after every ITEMS elements, against bank conflicts
+  SHARED ACC tile[TILE + GROUP];  // a gap after every ITEMS elements avoids bank conflicts
   const int me = get_local_id(0);
   EACH_CHUNK(u, g.outer * g.chunks) {
     const long o = u / g.chunks, c = u - o * g.chunks;
@@ -73,10 +73,10 @@ KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* to
 
 #else
 
-// ---- columns: an item takes one column of one chunk
+// ---- columns: an item processes one column of one chunk
 
-// What has been combined, and what rounding took from it; of logarithms `value` is the largest that
-// was met and `sum` that of the exponentials of what is left of each.
+// The combination so far and its rounding error. For logarithms, `value` is the largest number so
+// far and `sum` the sum of exponentials relative to it.
 typedef struct {
   ACC value, sum, lost;
 } tutti_running;

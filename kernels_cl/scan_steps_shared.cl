@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start of scans: cumulative sums, products, minima, maxima and logarithms of sums along the middle
-// one of three axes. Built for what is stored (IN, IN_KIND; OUT, OUT_KIND: 0 as it is, 1 f16, 2
-// bf16), the type ACC that is computed in (integers unsigned but for minima and maxima), OP
+// Prologue of scans: cumulative sums, products, minima, maxima and logarithms of sums along the
+// middle of three axes. Built for the stored types (IN, IN_KIND; OUT, OUT_KIND: 0 plain, 1 f16, 2
+// bf16), the accumulator type ACC (integers are unsigned except for minima and maxima), OP
 // (tutti_scan) and its NEUTRAL element.
 
 #ifdef __OPENCL_VERSION__
@@ -17,11 +17,11 @@ typedef struct {
   int exclusive, reverse;
 } tutti_scan_shape;
 
-// a where it holds, for numbers and for vectors; languages whose own words differ define it before.
+// a if the condition holds, else b, for numbers and vectors; other languages may define it before.
 #ifndef PICK
 #define PICK(condition, a, b) ((condition) ? (a) : (b))
 #endif
-// The device's own, unless scan_math_cpu.cl has said otherwise.
+// The device's own functions, unless scan_math_cpu.cl defines others.
 #ifndef EXP
 #define EXP(x) exp(x)
 #define LOG(x) log(x)
@@ -38,7 +38,7 @@ typedef struct {
 #define COMBINE(a, b) PICK(((a) > (b)) | ((a) != (a)), a, b)
 #else
 #define COMBINE(a, b) log_add_exp(a, b)
-// exp(-|a - b|), of equal infinities as well.
+// exp(-|a - b|); 1 for equal infinities.
 INLINE ACC apart(ACC a, ACC b) { return EXP(a == b ? (ACC)0 : -fabs(a - b)); }
 INLINE ACC log_add_exp(ACC a, ACC b) { return (a > b ? a : b) + LOG1P(apart(a, b)); }
 #endif
@@ -49,16 +49,16 @@ INLINE ACC log_add_exp(ACC a, ACC b) { return (a > b ? a : b) + LOG1P(apart(a, b
 #define FLOATING_double 1
 #define FLOATING JOINED(FLOATING_, ACC)
 
-// What rounding took from s = a + b (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2): 0
-// for integers, and past an infinity or a NaN.
+// The rounding error of s = a + b (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2): 0
+// for integers, and after an infinity or NaN.
 INLINE ACC lost_of(ACC a, ACC b, ACC s) {
   const ACC moved = s - a;
   const ACC lost = (a - (s - moved)) + (b - moved);
   return lost - lost == 0 ? lost : 0;
 }
 
-// Sums and products of floats carry along what rounding has taken from them so far: NEXT_LOST after
-// `next` has joined `before`, which gave `after`.
+// Sums and products of floats keep their accumulated rounding error: NEXT_LOST is the error after
+// combining `before` and `next` to `after`.
 #if OP == 0
 #define NEXT_LOST(lost, before, next, after) ((lost) + lost_of(before, next, after))
 #define WITH_LOST(s, lost) ((s) + (lost))
@@ -75,7 +75,7 @@ INLINE ACC lost_of_product(ACC lost, ACC before, ACC next, ACC after) {
 #endif
 
 #if OP == 4
-// exp(a - top) for an a that is not above it, infinities included.
+// exp(a - top) for a <= top, including infinities.
 INLINE ACC below(ACC a, ACC top) { return EXP(a == top ? (ACC)0 : a - top); }
 #endif
 
@@ -101,7 +101,7 @@ INLINE void store(GLOBAL OUT* out, long i, ACC value) {
 #endif
 }
 
-// Everything before chunk c of column i in row o.
+// The combination of all elements before chunk c of column i in row o.
 INLINE ACC seed(GLOBAL const ACC* totals, const tutti_scan_shape* g, long o, long c, long i) {
   ACC value = NEUTRAL;
   for (long k = 0; k < c; ++k)
@@ -109,7 +109,7 @@ INLINE ACC seed(GLOBAL const ACC* totals, const tutti_scan_shape* g, long o, lon
   return value;
 }
 
-// Where element `step` in scanning order lies in a row.
+// The position of element `step` of the scan in a row.
 INLINE long place(const tutti_scan_shape* g, long step) {
   return g->reverse ? g->length - 1 - step : step;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sorts of the CPU schedule, after sort_shared.cl: a work-item takes a chunk, or sorts short
+// Sorts of the CPU schedule, after sort_shared.cl: a work-item processes a chunk, or sorts short
 // rows whole (WHOLE). Built for keys of 8 bytes (WIDE) or less.
 
 #if GROUP == 1
@@ -35,7 +35,7 @@ KERNEL void tutti_sort_offsets(global uint* counts, const tutti_sort_shape g) {
 }
 #endif
 
-// Elements on their way to one digit's place are collected until they fill a line of memory.
+// Elements of one digit are collected until they fill a cache line.
 #define LINE (sizeof(K) == 8 ? 8 : 16)
 #if WIDE
 #define LOAD_LINE(p) vload8(0, p)
@@ -107,7 +107,7 @@ KERNEL void tutti_sort_moves(global const K* from, global K* to, global const ui
 
 #else
 
-// ---- rows that one work-item sorts whole, in a stage of 2 * length keys and places
+// ---- rows that one work-item sorts, in a stage of 2 * length keys and positions
 
 INLINE void insert_sorted(global K* keys, global uint* places, long n) {
   for (long i = 1; i < n; ++i) {
@@ -137,7 +137,7 @@ KERNEL void tutti_sort_rows(global const K* from, global K* to, global uint* ind
   global uint* places = stages + g.stage_offset + get_group_id(0) * g.stage_size;
   global K* keys = (global K*)(places + PAYLOAD * 2 * n);
   EACH_UNIT(o, g.rows) {
-    long here = 0, there = n;  // the halves change their roles with each pass
+    long here = 0, there = n;  // the halves swap roles with each pass
     for (long i = 0; i < n; ++i) {
       keys[i] = to_key(from[g.from_offset + o * n + i], g.descending);
 #if PAYLOAD

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stable radix sort from the lowest digit up, of each row of a matrix, after ordering_shared.cl.
-// Built for BITS of a digit. A pass is three kernels: counts of digits in each chunk of a row,
-// their sums in the order of digits, then of chunks, and the moves. Here those of GPUs; sort_cpu.cl
-// has those of CPUs, for which keys and shape are the same.
+// Stable radix sort, lowest digit first, of each row of a matrix, after ordering_shared.cl. Built
+// for BITS per digit. A pass has three kernels: counts of digits in each chunk of a row, their
+// prefix sums by digits, then chunks, and the moves. For GPUs; CPUs use sort_cpu.cl, with the same
+// keys and shape.
 
 typedef struct {
   long rows, length, chunk, chunks;
   long from_offset, to_offset;              // elements
   long index_from_offset, index_to_offset;  // elements of uint, in the last pass of long
   long counts_offset;                       // elements of uint
-  long stage_offset;                        // elements of uint: a place of each group's own
+  long stage_offset;                        // elements of uint: memory of each group
   long stage_size;
   int shift, first, last, descending;
 } tutti_sort_shape;
@@ -71,7 +71,7 @@ KERNEL void tutti_sort_moves(GLOBAL const K* from, GLOBAL K* to, GLOBAL const ui
                              GLOBAL uint* index_to, GLOBAL const uint* counts, GLOBAL uint* stages,
                              const tutti_sort_shape g) {
   SHARED uint shared[BEFORE_ME_SIZE];
-  SHARED uint table[DIGITS * GROUP];  // by digit, then by item: how many elements
+  SHARED uint table[DIGITS * GROUP];  // by digit, then by item: the number of elements
   SHARED uint start[DIGITS], next[DIGITS];
   const int me = get_local_id(0);
   EACH_CHUNK(u, g.rows * g.chunks) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of a sparse matrix with a dense one in the CPU schedule, after spmm_shared.cl. Rows
-// stay whole: a group has those that begin in its share of rows and elements together. Of products
-// at sparse places a group has a share of the places.
+// are not divided: a group processes those that begin in its share of rows and elements. For
+// products at sparse positions a group processes a share of the positions.
 
 #if GROUP == 1
 
-// The first row that does not begin before `place`, among rows and elements.
+// The first row that does not begin before `place`, counting rows and elements.
 static inline long row_at(global const INDEX* starts, long rows, long elements, long place) {
   long low = 0, high = rows;
   while (low < high) {
@@ -37,7 +37,7 @@ static inline long row_at(global const INDEX* starts, long rows, long elements, 
       global const INDEX *columns_of_all, global const number *values_of_all, \
       global const number *b_of_all
 
-// Long rows are added up in so many sums, since one would wait for itself.
+// Long rows use several sums, because each addition would wait for the previous one.
 #define SUMS 8
 
 #if !IS_COMPLEX
@@ -78,7 +78,7 @@ KERNEL void tutti_spmv(ROW_ARGUMENTS, const tutti_spmm_shape g) {
 
 #if WANTS(tutti_spmm)
 
-// `count` sums at columns [0, count) of rows of b, at most SUMS.
+// Computes `count` sums at columns [0, count) of rows of b, at most SUMS.
 static inline void few_columns(global number* to, global const INDEX* columns,
                                global const number* values, global const number* b, long width,
                                long begin, long end, INDEX last, int count) {
@@ -143,8 +143,8 @@ KERNEL void tutti_spmm(ROW_ARGUMENTS, const tutti_spmm_shape g) {
 
 #if WANTS(tutti_sddmm)
 
-// Products of `width` columns of two rows, added up by SUMS that take turns: of columns for complex
-// numbers, of vectors of them else, whose lanes are added up in the end.
+// The dot product of `width` columns of two rows, with SUMS alternating sums: of columns for
+// complex numbers, else of vectors, whose lanes are added up at the end.
 static inline number sum_of_products(global const number* a, global const number* b, long width) {
   number sum = no_number();
   long n = 0;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a sparse matrix in compressed rows with a dense one, or with a vector
-// (tutti_spmv), and the elements of a product of dense ones at sparse places. Built for T, of which
-// complex numbers (IS_COMPLEX) are pairs, and an index type INDEX. Here for GPUs: rows and elements
-// together are cut into tiles of equal size, whatever the lengths of rows (D. Merrill, M. Garland,
-// "Merge-based parallel sparse matrix-vector multiplication", 2016). A group has a tile; what a row
-// has in tiles behind that in which it begins is carried, and added in their order by a kernel of
-// its own. spmm_cpu.cl has the kernels of CPUs.
+// The product of a sparse matrix in compressed rows with a dense matrix or a vector (tutti_spmv),
+// and the elements of a dense product at sparse positions. Built for T (complex numbers,
+// IS_COMPLEX, are pairs) and an index type INDEX. For GPUs: rows and elements together are divided
+// into tiles of equal size, whatever the lengths of rows (D. Merrill, M. Garland, "Merge-based
+// parallel sparse matrix-vector multiplication", 2016). A group processes a tile; the sums of a row
+// in tiles after the one in which it begins are carried, and added in order by a separate kernel.
+// CPUs use spmm_cpu.cl.
 
 typedef struct {
   long rows, width, elements;  // M, N, K
   long last_row_of_b;          // R - 1, or the largest INDEX
-  long tiles, tile;            // GPU: places of each, rows and elements together
+  long tiles, tile;            // GPU: places per tile, rows and elements together
   long out_offset, starts_offset, columns_offset, values_offset, b_offset;
   long carries_offset, carried_offset;
 } tutti_spmm_shape;
 
-// Of the elements of a product of dense matrices at K places (tutti_sddmm).
+// The elements of a product of dense matrices at K positions (tutti_sddmm).
 typedef struct {
   long elements, width;               // K, N
   long last_row_of_a, last_row_of_b;  // M - 1 and R - 1, or the largest INDEX
@@ -57,7 +57,7 @@ typedef T number;
 INLINE long least(long a, long b) { return a < b ? a : b; }
 INLINE long most(long a, long b) { return a > b ? a : b; }
 
-// Where row m begins, or ends that before it; within the elements whatever is said.
+// The start of row m and end of the row before it, clamped to the elements.
 INLINE long start_of(GLOBAL const INDEX* starts, long m, long elements) {
   const long k = starts[m];
   return k < 0 ? 0 : k > elements ? elements : k;
@@ -80,7 +80,7 @@ INLINE long row_of_b(INDEX column, INDEX last) {
 
 #if GROUP != 1
 
-// Of the first `place` rows and elements, an element before the end of its row: the rows.
+// The number of rows among the first `place` rows and elements; a row follows its elements.
 INLINE long rows_before(GLOBAL const INDEX* starts, long rows, long elements, long place) {
   long low = most(0, place - elements), high = least(place, rows);
   while (low < high) {
@@ -93,7 +93,7 @@ INLINE long rows_before(GLOBAL const INDEX* starts, long rows, long elements, lo
   return low;
 }
 
-// Where tile `u` begins and ends; it has no more than its places where starts do not ascend either.
+// The start and end of tile `u`, limited to its size even if starts do not ascend.
 #define FIND_TILE                                                  \
   SHARED long edges[2];                                            \
   const long all = g.rows + g.elements, K = g.elements;            \
@@ -116,7 +116,7 @@ INLINE long rows_before(GLOBAL const INDEX* starts, long rows, long elements, lo
   const long rows = least(m1, g.rows - 1) - m0 + 1;                                      \
   const int carries_row = m0 < g.rows && k0 > start_of(starts, m0, K);                   \
   if (me == 0) carried[u] = carries_row ? m0 : -1;
-// Whether what a tile has of row m goes to the result: it begins there.
+// Whether the tile's part of row m goes to the result, because the row begins in it.
 #define BEGINS(m) ((m) < m1 || k1 > start_of(starts, m, K))
 
 #define TILE_ARGUMENTS                                                        \
@@ -124,8 +124,7 @@ INLINE long rows_before(GLOBAL const INDEX* starts, long rows, long elements, lo
       GLOBAL const INDEX *columns_of_all, GLOBAL const number *values_of_all, \
       GLOBAL const number *b_of_all, GLOBAL number *carries_of_all, GLOBAL long *carried_of_all
 
-// The products of a tile of TILE places are made side by side, and added up by as many items for
-// each row as there are.
+// The products of a tile of TILE places are computed together, then summed with all items.
 #if WANTS(tutti_spmv)
 #define TILE (4 * GROUP)
 KERNEL void tutti_spmv(TILE_ARGUMENTS, const tutti_spmm_shape g) {
@@ -167,8 +166,7 @@ KERNEL void tutti_spmv(TILE_ARGUMENTS, const tutti_spmm_shape g) {
 }
 #endif
 
-// Neighbouring items have neighbouring columns of the result, as many as there are; those left over
-// take other rows of the tile.
+// Neighbouring items process neighbouring columns; additional items process other rows.
 #if WANTS(tutti_spmm)
 KERNEL void tutti_spmm(TILE_ARGUMENTS, const tutti_spmm_shape g) {
   FIND_TILE
@@ -196,7 +194,7 @@ KERNEL void tutti_spmm(TILE_ARGUMENTS, const tutti_spmm_shape g) {
 }
 #endif
 
-// The first tile that carries a row adds up what all of them have of it.
+// The first tile that carries a row adds up the carries of all tiles.
 #if WANTS(tutti_spmm_carries)
 KERNEL void tutti_spmm_carries(GLOBAL number* out_of_all, GLOBAL const number* carries_of_all,
                                GLOBAL const long* carried_of_all, const tutti_spmm_shape g) {
@@ -213,8 +211,8 @@ KERNEL void tutti_spmm_carries(GLOBAL number* out_of_all, GLOBAL const number* c
 }
 #endif
 
-// Neighbouring items take neighbouring columns of both rows of an element, as many as there are and
-// a cache line has; the others take other elements.
+// Neighbouring items process neighbouring columns of both rows of an element, as many as there are
+// and as fit a cache line; the others process other elements.
 #if WANTS(tutti_sddmm)
 KERNEL void tutti_sddmm(PLACE_ARGUMENTS, const tutti_sddmm_shape g) {
   SHARED number sums[GROUP];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan over the threads of a block by shuffles, for the type ACC, COMBINE of two values and its
-// NEUTRAL element; the twin of kernels_cl/before_me.cl.
+// NEUTRAL element; the CUDA version of kernels_cl/before_me.cl.
 
 #define WARPS (GROUP / 32)
 #define BEFORE_ME_SIZE WARPS
 
-// The value of the lane `distance` before this one. Narrow integers travel as int.
+// The value of the lane `distance` before this one. Narrow integers are passed as int.
 template <typename T>
 INLINE T lane_before(T x, int distance) {
   if (sizeof(T) == 8) return (T)__shfl_up_sync(~0u, (long)x, distance);
@@ -14,8 +14,8 @@ INLINE T lane_before(T x, int distance) {
 INLINE float lane_before(float x, int distance) { return __shfl_up_sync(~0u, x, distance); }
 INLINE double lane_before(double x, int distance) { return __shfl_up_sync(~0u, x, distance); }
 
-// The combination of `mine` over the threads before this one; `all` receives that of the block.
-// `warps` holds BEFORE_ME_SIZE elements.
+// Combines `mine` of all threads before this one; `all` receives the result of the block. `warps`
+// holds BEFORE_ME_SIZE elements.
 INLINE ACC before_me(ACC mine, ACC* warps, ACC* all) {
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   ACC through = mine;

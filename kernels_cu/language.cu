@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start of the kernel files that CUDA shares with OpenCL (kernels_cl/*_shared.cl): what they use of
-// OpenCL C, and the words of kernels_cl/language.cl, in CUDA C++. Needs no header of the toolkit.
-// GROUP is the size of a group.
+// Prologue of the kernel files that CUDA shares with OpenCL (kernels_cl/*_shared.cl): the parts of
+// OpenCL C that they use, and the macros of kernels_cl/language.cl, in CUDA C++. Needs no header of
+// the toolkit. GROUP is the size of a group.
 
-// Not every build needs every function.
+// Not every build uses every function.
 #pragma nv_diag_suppress 177
 
 typedef unsigned char uchar;
@@ -24,7 +24,7 @@ static_assert(sizeof(long) == 8 && (char)-1 < 0, "long and char are i64 and i8, 
 #define as_uint(x) __float_as_uint(x)
 #define INFINITY __int_as_float(0x7f800000)
 
-#define WANTS(name) 1  // NVRTC takes them together
+#define WANTS(name) 1  // NVRTC compiles all of them together
 #define INLINE static __device__ __forceinline__
 #define KERNEL extern "C" __global__ __launch_bounds__(GROUP)
 #define GLOBAL

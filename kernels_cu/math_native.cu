@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The math functions of rendered programs by CUDA's own, the twin of kernels_cl/math_native.cl.
-// Same names, same markers; only what NumPy defines otherwise is spelled out.
+// The math functions of rendered programs with CUDA's functions; the CUDA version of
+// kernels_cl/math_native.cl. Same names and markers; only functions that differ from NumPy's
+// definition are written out.
 
-// n / d for 0 <= n < 2^31 and 2^63 by what plugins/sdk/launch_plan.cpp makes of d.
+// n / d for 0 <= n < 2^31 and 2^63 with the multiplier and shift of plugins/sdk/launch_plan.cpp.
 //@fn tutti_quotient_i32
 TUTTI_FUNCTION int tutti_quotient_i32(int n, int multiplier, int shift) {
   return (int)((__umulhi((unsigned)n, (unsigned)multiplier) + (unsigned)n) >> shift);
@@ -14,8 +15,8 @@ TUTTI_FUNCTION long long tutti_quotient_i64(long long n, long long multiplier, l
   return (long long)((__umul64hi((wide)n, (wide)multiplier) + (wide)n) >> shift);
 }
 //@end
-// Complex numbers are copied part by part: where a function gives on the imaginary part of
-// another's result as it is, NVRTC 13.0 loses it from plain structs of two doubles (expm1 of c128).
+// Complex numbers are copied part by part: with plain structs of two doubles, NVRTC 13.0 loses an
+// imaginary part that a function returns unchanged from another one (expm1 of c128).
 //@fn tutti_c64
 struct alignas(2 * sizeof(float)) tutti_c64 {
   float re, im;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products where cuBLASLt does not serve (integers, unusual strides, no library), in blocks
+// Matrix products that cuBLASLt does not support (integers, unusual strides, no library), in blocks
 // of 64 x 64 as in kernels_cl/matmul_gpu.cl, and small ones, for which a call of cuBLASLt takes
 // longer than the product. Any strides, any sizes; after language.cu. Built for a stored type T, a
 // type ACC of the sums, and KIND: 0 as stored, 1 f16, 2 bf16, 3 complex (float2 or double2).
-// Integers come in as their unsigned type.
+// Integers use their unsigned type.
 
 #define TS 16
 #define SIDE (4 * TS)
 #define DEPTH TS
-#define SLICE 256  // products added one after the other, before they join the sum of all
+#define SLICE 256  // products summed sequentially before they are added to the total
 
 INLINE ACC widened(T x) {
 #if KIND == 1
@@ -51,8 +51,8 @@ INLINE ACC multiply_add(ACC a, ACC b, ACC sum) {
 #endif
 }
 
-// Reads SIDE x DEPTH elements into shared memory, k-major, zeros beyond the edges. Neighbouring
-// threads read along whichever index is contiguous.
+// Reads SIDE x DEPTH elements into shared memory, k-major, with zeros beyond the edges.
+// Neighbouring threads read along the contiguous index.
 INLINE void load_block(const T* src, long keep_stride, long k_stride, long keep, long keeps, long k,
                        long depth, ACC* dst) {
   for (int q = threadIdx.x; q < SIDE * DEPTH; q += TS * TS) {
@@ -64,7 +64,7 @@ INLINE void load_block(const T* src, long keep_stride, long k_stride, long keep,
   }
 }
 
-// So errors do not add up over all of a long depth.
+// Limits the rounding errors of large depths.
 INLINE void add_parts(ACC (&sum)[4][4], ACC (&part)[4][4]) {
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) {
@@ -79,7 +79,7 @@ typedef struct {
   long blocks_n, relu;
 } tutti_matmul_shape;
 
-// What is stored of a sum in column n: activation(sum + bias). `bias` may be NULL.
+// The stored value of a sum in column n: activation(sum + bias). `bias` may be NULL.
 INLINE T finished(ACC sum, const T* bias, long n, bool relu) {
   if (bias != nullptr) sum = add(sum, widened(bias[n]));
 #if KIND != 3
@@ -129,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(TS* TS)
 #define GROUPS 4
 #define SMALL_THREADS 512
 #define GROUP_DEPTH (sizeof(ACC) < 16 ? 16 : 8)
-#define SLAB (GROUPS * GROUP_DEPTH)  // the depth that a block has in shared memory
+#define SLAB (GROUPS * GROUP_DEPTH)  // the depth in shared memory per block
 
 struct alignas(2 * sizeof(ACC)) two_sums {
   ACC v[2];
@@ -141,10 +141,10 @@ struct slab_share {
   static constexpr int loads = KEEPS * SLAB / SMALL_THREADS;
   const T* from[loads];
   int to[loads];    // in shared memory, k-major
-  int left[loads];  // of the depth; none beyond the edge
+  int left[loads];  // of the depth; 0 beyond the edge
   ACC next[loads];
 
-  // Neighbouring threads read along whichever index is contiguous.
+  // Neighbouring threads read along the contiguous index.
   __device__ slab_share(const T* src, long keep_stride, long k_stride, long keeps, int depth) {
     UNROLLED
     for (int q = 0; q < loads; ++q) {
@@ -156,7 +156,7 @@ struct slab_share {
     }
   }
 
-  // The next slab into registers, zeros beyond the edges.
+  // Loads the next slab into registers, with zeros beyond the edges.
   __device__ void read(long step) {
     UNROLLED
     for (int q = 0; q < loads; ++q) {

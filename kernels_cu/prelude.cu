@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start of every rendered program: integer arithmetic with every case defined, saturating casts,
-// half precision and Philox. The twin of kernels_cl/prelude.cl; the macros are expanded by the
-// renderer for the types that a program uses. Needs no header of the CUDA toolkit.
+// Prologue of every rendered program: integer arithmetic with every case defined, saturating casts,
+// half precision and Philox. The CUDA version of kernels_cl/prelude.cl; the renderer expands the
+// macros for the types of a program. Needs no header of the CUDA toolkit.
 
 #define TUTTI_FUNCTION static __device__ __forceinline__
 #define INFINITY __int_as_float(0x7f800000)
@@ -12,8 +12,8 @@
 // Helpers of unsigned types compare with zero.
 #pragma nv_diag_suppress 68, 186, 177
 
-// Integer helpers for a type T with the unsigned type U. Division by zero gives 0; the quotient of
-// the smallest value by -1 wraps. Powers wrap; those of negative exponents are truncated.
+// Integer helpers for a type T with the unsigned type U. Division by zero gives 0; the smallest
+// value divided by -1 wraps. Powers wrap; those with negative exponents are truncated.
 #define TUTTI_INTEGER(S, T, U, BITS)                                                      \
   TUTTI_FUNCTION T tutti_floor_divide_##S(T a, T b) {                                     \
     const bool bad = b == 0 || (a == (T)((U)1 << (BITS - 1)) && b == (T)-1 && (T)-1 < 0); \
@@ -48,8 +48,8 @@
     return (T)(a >> (out ? (U)(BITS - 1) : (U)b)) * (T)(!out || (T)-1 < 0);               \
   }
 
-// Truncation that saturates; NaN gives 0. F is the float type and FS its name; the powers of two
-// are exact in it, so the comparisons are as well.
+// Saturating truncation; NaN gives 0. F is the float type and FS its name. The powers of two are
+// exact in it, and so are the comparisons.
 #define TUTTI_FLOAT_TO_SIGNED(FS, F, S, T, U, BITS)                  \
   TUTTI_FUNCTION T tutti_##FS##_to_##S(F x) {                        \
     const F top = (F)((U)1 << (BITS - 1));                           \
@@ -84,15 +84,15 @@ TUTTI_FUNCTION unsigned short tutti_to_f16(float x) {
 TUTTI_FUNCTION float tutti_load_bf16(unsigned short bits) {
   return __uint_as_float((unsigned int)bits << 16);
 }
-// Round to nearest even; a NaN stays one.
+// Rounds to nearest even; NaN stays NaN.
 TUTTI_FUNCTION unsigned short tutti_to_bf16(float x) {
   const unsigned int bits = __float_as_uint(x);
   const unsigned int rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   return (unsigned short)(x != x ? (bits >> 16) | 0x40u : rounded);
 }
 
-// The value of the lane `distance` further on in the warp; all lanes take part. Narrow integers
-// travel as int.
+// The value of the lane `distance` further on in the warp; all lanes must participate. Narrow
+// integers are passed as int.
 TUTTI_FUNCTION float tutti_shuffle(float x, int distance) {
   return __shfl_down_sync(~0u, x, distance);
 }

@@ -129,21 +129,19 @@ int warm(const std::vector<std::string>& programs) {
 
 command add_cache(CLI::App& app) {
   const auto o = std::make_shared<cache_choice>();
-  CLI::App* const parser =
-      app.add_subcommand("cache", "what is kept between runs: tells, removes or fills it");
+  CLI::App* const parser = app.add_subcommand("cache", "Show, clear or fill the cache");
   parser->require_subcommand(1);
   o->info = parser->add_subcommand(
-      "info", "the folder, its entries by kind and device, and what drivers keep there");
+      "info", "show the directory, its entries by kind and device, and the caches of drivers");
   o->clear = parser->add_subcommand(
       "clear",
-      "removes all that `info` counts and nothing else; running processes go on, and what\n"
-      "their drivers used in the last hour stays");
-  o->warm =
-      parser->add_subcommand("warm",
-                             "runs programs to their ends, so that every kernel which they meet is "
-                             "compiled and kept; each\n"
-                             "is a line of the shell: 'TUTTI_DEVICE=opencl digits --epochs 1'");
-  o->warm->add_option("programs", o->programs, "programs to run, one after the other")->required();
+      "remove everything that `info` counts; running processes continue, and entries\n"
+      "that their drivers used in the last hour are kept");
+  o->warm = parser->add_subcommand(
+      "warm",
+      "run programs, so that the kernels they use are compiled and stored; each\n"
+      "is a shell command: 'TUTTI_DEVICE=opencl digits --epochs 1'");
+  o->warm->add_option("programs", o->programs, "programs to run in sequence")->required();
   return {parser, [o] {
             if (o->info->parsed()) return info();
             return o->clear->parsed() ? clear() : warm(o->programs);

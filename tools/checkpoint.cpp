@@ -80,17 +80,17 @@ int export_to(const checkpoint_choice& o) {
 }
 
 void add_key_options(CLI::App* parser, const std::shared_ptr<checkpoint_choice>& o) {
-  auto* const file = parser->add_option("--key-file", o->key_file, "Key, a file of mode 0600");
+  auto* const file = parser->add_option("--key-file", o->key_file, "Key file, with mode 0600");
   parser
       ->add_flag("--key-from-environment", o->uses_environment,
-                 "Key, the digits in TUTTI_CHECKPOINT_KEY")
+                 "Use the key in TUTTI_CHECKPOINT_KEY")
       ->excludes(file);
 }
 
 CLI::App* add_of_folder(CLI::App* parser, const std::shared_ptr<checkpoint_choice>& o,
                         const char* name, const char* text) {
   CLI::App* const out = parser->add_subcommand(name, text);
-  out->add_option("folder", o->path, "The folder of the run's checkpoints")->required();
+  out->add_option("folder", o->path, "Directory of the run's checkpoints")->required();
   add_key_options(out, o);
   return out;
 }
@@ -101,7 +101,7 @@ int run(const checkpoint_choice& o) {
   if (o.prune->parsed()) return prune(o);
   if (o.exported->parsed()) return export_to(o);
   checkpoint_key::create(o.path);
-  fmt::print("{} opens what is encrypted with it: keep it, and keep it to yourself\n", o.path);
+  fmt::print("{} decrypts what is encrypted with it: do not lose it, and keep it secret\n", o.path);
   return 0;
 }
 
@@ -110,21 +110,23 @@ int run(const checkpoint_choice& o) {
 command add_checkpoint(CLI::App& app) {
   const auto o = std::make_shared<checkpoint_choice>();
   CLI::App* const parser =
-      app.add_subcommand("checkpoint", "Checkpoints of runs: lists, verifies, removes, exports");
+      app.add_subcommand("checkpoint", "List, verify, remove and export the checkpoints of runs");
   parser->require_subcommand(1);
-  o->list = add_of_folder(parser, o, "list", "what is there, by what files say of themselves");
+  o->list =
+      add_of_folder(parser, o, "list", "list the checkpoints, using the headers of their files");
   o->verify =
-      add_of_folder(parser, o, "verify", "reads every byte; exit status 1 where a file is damaged");
-  o->prune = add_of_folder(parser, o, "prune", "removes what is older than the newest sound ones");
-  o->prune->add_option("--keep", o->keep, "How many sound ones stay")
+      add_of_folder(parser, o, "verify", "read every byte; exit status 1 if a file is damaged");
+  o->prune =
+      add_of_folder(parser, o, "prune", "remove checkpoints older than the newest intact ones");
+  o->prune->add_option("--keep", o->keep, "Number of intact checkpoints to keep")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 30));
-  o->exported = parser->add_subcommand("export", "arrays and texts as a safetensors file");
-  o->exported->add_option("from", o->path, "A checkpoint, or a folder: its newest sound one")
+  o->exported = parser->add_subcommand("export", "write arrays and texts to a safetensors file");
+  o->exported->add_option("from", o->path, "A checkpoint, or a directory: its newest intact one")
       ->required();
   o->exported->add_option("to", o->to, "NAME.safetensors")->required();
   add_key_options(o->exported, o);
-  o->key = parser->add_subcommand("key", "makes a new key in a new file of mode 0600");
+  o->key = parser->add_subcommand("key", "create a new key in a new file of mode 0600");
   o->key->add_option("file", o->path, "The file")->required();
   return {parser, [o] { return run(*o); }};
 }

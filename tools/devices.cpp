@@ -44,8 +44,7 @@ std::string why_automatic(const device& d) {
                      detail::rank_text(*state));
 }
 
-/// Plugins that fail in a child process are not used in this process, and neither are unusable
-/// devices.
+/// Excludes plugins that fail in a child process, and unusable devices.
 void look_at_plugins(const time_limits& limits) {
   for (const detail::plugin_file& file : detail::registry().loader().files())
     probe(file, depth::first_use, limits,
@@ -111,11 +110,11 @@ std::string print_table(const std::vector<device>& all, const selection& s) {
   std::string out = table(rows);
   if (!s.world.empty())
     out += fmt::format("\n* the default, {}: {}\n", s.world.front().name(), s.reason);
-  if (s.world.size() > 1) out += "+ also selected, for work on many devices\n";
+  if (s.world.size() > 1) out += "+ also selected, for work on several devices\n";
   return out;
 }
 
-/// By which rule plugins are loaded, and what each loaded one has to show.
+/// The rules for loading plugins, and the status of each loaded plugin.
 std::string print_trust() {
   std::string out;
   for (const detail::plugin* p : detail::registry().loader().loaded())
@@ -156,7 +155,8 @@ int print_devices(bool json, const time_limits& limits) {
     if (!s.error.empty()) out["error"] = s.error;
     fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else if (all.empty()) {
-    fmt::print("no device found; `tutti doctor` says what was tried\n{}", print_left_out(left_out));
+    fmt::print("no device found; `tutti doctor` shows what was tried\n{}",
+               print_left_out(left_out));
   } else {
     fmt::print("{}{}{}", print_table(all, s), print_trust(), print_left_out(left_out));
   }

@@ -42,7 +42,7 @@ findings examine_folders(detail::device_registry& registry) {
   for (const std::string& entry : registry.where().rejected)
     all.push_back({grade::problem, "plugin folders", "TUTTI_PLUGIN_PATH",
                    entry + " is not searched",
-                   "write absolute paths of existing folders, separated by colons"});
+                   "use absolute paths of existing directories, separated by colons"});
   return all;
 }
 
@@ -52,12 +52,12 @@ std::string advice_for(const detail::load_failure& f) {
     return "install the plugin that belongs to this version of the library, or build it again";
   const auto says = [&](const char* text) { return f.message.find(text) != std::string::npos; };
   if (says("Permission denied"))
-    return fmt::format("you may not read it: chmod a+r {}", f.path.string());
-  if (says("is a link to")) return "remove the link, or put back what it leads to";
+    return fmt::format("the file is not readable: chmod a+r {}", f.path.string());
+  if (says("is a link to")) return "remove the link, or restore its target";
   if (says("is cut off")) return "copy or install the file again";
   if (says("another processor")) return "install the plugin's build for this machine";
   if (says("cannot open shared object file"))
-    return "install the library that is named as missing (ldd shows all that are)";
+    return "install the missing library (ldd lists all missing ones)";
   return "remove the file from the folder, or replace it with a working build";
 }
 
@@ -106,7 +106,7 @@ void check_device(detail::opened_device& d, const finding_listener& to) {
             fmt::format("{} {}, driver {}", to_string(p.type), p.description, p.driver),
             {}});
   for (const std::string& remark : d.remarks)
-    to.found({grade::note, "devices", d.name, remark, "tell the plugin's author"});
+    to.found({grade::note, "devices", d.name, remark, "report this to the plugin's author"});
   try {
     d.open();
   } catch (const std::exception& e) {
@@ -129,7 +129,7 @@ void examine_devices(detail::device_registry& registry, const detail::plugin_fil
         to.found({grade::note, "devices", item.name, item.reason, {}});
       else
         to.found({grade::problem, "devices", item.name, item.reason,
-                  "choose another device, and tell the plugin's author"});
+                  "choose another device, and report this to the plugin's author"});
     }
   } catch (const device_error& e) {
     if (e.code() == TUTTI_ERROR_NO_DRIVER)
@@ -175,9 +175,9 @@ findings examine_plugins(detail::device_registry& registry, const time_limits& l
                        "not used: " + file.reason,
                        {}});
   if (files.empty())
-    plugins.push_back({grade::problem, "plugins", "none",
-                       "no plugin file (libtutti_NAME.so) was found",
-                       "reinstall the library, or add the plugins' folder to TUTTI_PLUGIN_PATH"});
+    plugins.push_back(
+        {grade::problem, "plugins", "none", "no plugin file (libtutti_NAME.so) was found",
+         "reinstall the library, or add the directory of the plugins to TUTTI_PLUGIN_PATH"});
   const bool opencl = std::any_of(files.begin(), files.end(),
                                   [](const auto& file) { return file.name == "opencl"; });
   if (opencl) append(plugins, examine_opencl_drivers());
@@ -193,7 +193,7 @@ finding examine_selection() {
     return {grade::good, "selection", text, names, {}};
   } catch (const std::exception& e) {
     return {grade::problem, "selection", text, e.what(),
-            "set TUTTI_DEVICE to what `tutti devices` lists, or unset it"};
+            "set TUTTI_DEVICE to a device listed by `tutti devices`, or unset it"};
   }
 }
 
@@ -297,7 +297,7 @@ command add_doctor(CLI::App& app) {
   };
   const auto options = std::make_shared<chosen>();
   CLI::App* const parser = app.add_subcommand(
-      "doctor", "Check plugins, drivers, devices and cache; say what to do about problems");
+      "doctor", "Check plugins, drivers, devices and cache, and recommend solutions");
   parser->add_flag("--json", options->json, "Print JSON");
   add_time_limit(*parser, options->limits);
   return {parser, [options] { return report(options->json, options->limits); }};

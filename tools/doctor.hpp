@@ -19,7 +19,7 @@ struct finding {
   std::string section;  ///< "plugins", "devices", ...
   std::string subject;  ///< "opencl", "opencl:0", ...
   std::string text;
-  std::string advice;  ///< what to do; never empty for a problem
+  std::string advice;  ///< recommended action; never empty for a problem
 };
 
 nlohmann::json to_json(const finding& f);

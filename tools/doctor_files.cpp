@@ -91,13 +91,13 @@ std::vector<finding> examine_cache() {
   finding f{grade::good, "cache", options.folder.string(), {}, {}};
   if (!options.enabled) {
     f.how = grade::note;
-    f.text = "switched off by TUTTI_CACHE_MB=0; every process compiles its programs again";
+    f.text = "disabled by TUTTI_CACHE_MB=0; every process compiles its programs again";
     return {f};
   }
   if (const std::string problem = cache.problem(); !problem.empty()) {
     f.how = grade::problem;
     f.text = problem;
-    f.advice = "make it a folder of your own (chown, chmod 700), or set TUTTI_CACHE_DIR to one";
+    f.advice = "make it your own directory (chown, chmod 700), or set TUTTI_CACHE_DIR to one";
     return {f};
   }
   std::error_code error;
@@ -112,7 +112,7 @@ std::vector<finding> examine_cache() {
                        size_text(bytes), size_text(options.limit_bytes));
   if ((mode & 0077) != 0) {
     f.how = grade::note;
-    f.advice = fmt::format("chmod 700 {} keeps others from reading it", options.folder.string());
+    f.advice = fmt::format("chmod 700 {} prevents access by other users", options.folder.string());
   }
   std::vector<finding> all = {f};
   for (const auto& record : detail::process_journal().all())

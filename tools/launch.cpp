@@ -75,13 +75,14 @@ int launch(const launch_choice& choice) {
 command add_launch(CLI::App& app) {
   const auto choice = std::make_shared<launch_choice>();
   choice->parser = app.add_subcommand(
-      "launch", "start a program on several ranks, by mpirun or Slurm's srun: launch -n 2 PROGRAM");
-  choice->parser->add_option("-n,--ranks", choice->ranks, "processes to start")
+      "launch",
+      "Start a program on several ranks with mpirun or Slurm's srun: launch -n 2 PROGRAM");
+  choice->parser->add_option("-n,--ranks", choice->ranks, "Number of processes")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  choice->parser->add_option("--hosts", choice->hosts, "mpirun's file of machines")
+  choice->parser->add_option("--hosts", choice->hosts, "Host file of mpirun")
       ->check(CLI::ExistingFile);
-  choice->parser->add_flag("--print", choice->print, "say what would be run, and run nothing");
+  choice->parser->add_flag("--print", choice->print, "Print the command without running it");
   choice->parser->prefix_command();  // options after the program belong to the program
   return {choice->parser, [choice] {
             choice->program = choice->parser->remaining();

@@ -33,7 +33,7 @@ int run(const std::vector<command>& all) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Tutti's devices and their health", "tutti");
+  CLI::App app("Tutti's devices, plugins and files", "tutti");
   app.set_version_flag("--version", fmt::format("tutti {} (plugin ABI {}.{})", TUTTI_VERSION,
                                                 TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR));
   app.require_subcommand(0, 1);

@@ -115,7 +115,7 @@ void add_time_limit(CLI::App& parser, time_limits& limits) {
           [&limits](double seconds) {
             limits = {seconds, seconds};
           },
-          "Seconds after which a plugin counts as hung (20, and 120 where kernels are compiled)")
+          "Seconds after which a plugin counts as hung (20, or 120 while compiling kernels)")
       ->check(seconds_between(0.1, 86400));
 }
 

@@ -117,7 +117,7 @@ int sign(const options& o) {
   detail::manifest m = ask(file);
   m.sha256 = hash_of(file.path);
   if (m.sha256 != hash)
-    throw plugin_error(fmt::format("{}: the file changed meanwhile", file.path.string()));
+    throw plugin_error(fmt::format("{}: the file was changed in the meantime", file.path.string()));
   if (key != nullptr) {
     m.key = detail::key_id(key->public_bytes());
     m.signature = key->sign(detail::signed_text(m));
@@ -148,7 +148,7 @@ int verify(const options& o) {
 int keygen(const std::string& stem) {
   const secret_key key;
   key.write_files(stem);
-  fmt::print("{0}.key signs plugins: keep it to yourself\n{0}.pub is its public key {1}\n", stem,
+  fmt::print("{0}.key signs plugins: keep it secret\n{0}.pub is its public key {1}\n", stem,
              detail::key_id(key.public_bytes()));
   return 0;
 }
@@ -161,16 +161,17 @@ void add_plugin(CLI::App& parser, options& o) {
 
 command add_keygen(CLI::App& app) {
   const auto stem = std::make_shared<std::string>();
-  CLI::App* const parser = app.add_subcommand("keygen", "Make a pair of keys for signing plugins");
-  parser->add_option("stem", *stem, "Makes STEM.key, which is secret, and STEM.pub")->required();
+  CLI::App* const parser = app.add_subcommand("keygen", "Create a key pair for signing plugins");
+  parser->add_option("stem", *stem, "Writes the secret key STEM.key and the public key STEM.pub")
+      ->required();
   return {parser, [stem] { return keygen(*stem); }};
 }
 
 command add_sign(CLI::App& app) {
   const auto o = std::make_shared<options>();
   CLI::App* const parser = app.add_subcommand(
-      "sign", "Write a plugin's manifest (name, version, hash), signed where a key is given");
-  parser->add_option("--key", o->key, "Secret key, a file of mode 0600");
+      "sign", "Write a plugin's manifest (name, version, hash), signed if a key is given");
+  parser->add_option("--key", o->key, "Secret key file, with mode 0600");
   add_plugin(*parser, *o);
   return {parser, [o] { return sign(*o); }};
 }
@@ -179,7 +180,7 @@ command add_verify_signature(CLI::App& app) {
   const auto o = std::make_shared<options>();
   CLI::App* const parser =
       app.add_subcommand("verify-signature", "Check a plugin's manifest and signature");
-  parser->add_option("--key", o->key, "Public key, a file")->required();
+  parser->add_option("--key", o->key, "Public key file")->required();
   add_plugin(*parser, *o);
   return {parser, [o] { return verify(*o); }};
 }

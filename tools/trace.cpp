@@ -125,14 +125,15 @@ int merge_traces(const trace_choice& choice) {
 
 command add_trace(CLI::App& app) {
   const auto choice = std::make_shared<trace_choice>();
-  choice->parser = app.add_subcommand("trace", "Traces of ranks (TUTTI_TRACE): joins them");
+  choice->parser = app.add_subcommand("trace", "Merge the traces of ranks (TUTTI_TRACE)");
   choice->parser->require_subcommand(1);
   CLI::App* const merge = choice->parser->add_subcommand(
       "merge",
-      "joins run.0.json, run.1.json, ... into one file for https://ui.perfetto.dev, each rank a "
-      "process, on one axis of time by the clocks of their machines");
-  merge->add_option("output", choice->output, "The file to make")->required();
-  merge->add_option("files", choice->files, "The files of the ranks")->required();
+      "merge run.0.json, run.1.json, ... into one file for https://ui.perfetto.dev, with a process "
+      "per "
+      "rank, on one time axis according to the clocks of their machines");
+  merge->add_option("output", choice->output, "Output file")->required();
+  merge->add_option("files", choice->files, "Files of the ranks")->required();
   return {choice->parser, [choice] { return merge_traces(*choice); }};
 }
 

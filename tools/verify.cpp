@@ -89,46 +89,47 @@ void add_options(CLI::App& parser, verify_options& o) {
       ->check(whole_number(0, UINT32_MAX));
   parser.add_option("--filter", o.chosen.filters, "Run only groups whose name contains the text")
       ->allow_extra_args(false);
-  parser.add_option("--exclude", o.chosen.excluded, "Leave away groups whose name contains it")
+  parser.add_option("--exclude", o.chosen.excluded, "Skip groups whose name contains the text")
       ->allow_extra_args(false);
   conformance::sampling& sample = o.chosen.sample;
   parser
       .add_option("--every", sample.every,
-                  "Of the programs of each dtype but f32 one family in N: operations, casts, "
+                  "Run one of N families of programs of each dtype except f32: operations, casts, "
                   "layouts, reductions (1)")
       ->check(whole_number(1, UINT64_MAX));
   parser
       .add_option("--every-operator", sample.every_operator,
-                  "Of the operators of each dtype but f32, and of random chains, one in N (1)")
+                  "Run one of N operators of each dtype except f32, and of random chains (1)")
       ->check(whole_number(1, UINT64_MAX));
   parser
-      .add_option("--every-f32", sample.every_f32, "Of programs and operators of f32 one in N (1)")
+      .add_option("--every-f32", sample.every_f32, "Run one of N programs and operators of f32 (1)")
       ->check(whole_number(1, UINT64_MAX));
   parser
       .add_option("--share", sample.share,
-                  "Which family of N: shares 0 to N - 1 together are all of them (0)")
+                  "Index of the family among N: shares 0 to N - 1 cover all of them (0)")
       ->check(whole_number(0, UINT64_MAX));
   parser
       .add_option("--require", o.required,
-                  "Groups whose name contains the text fail where the plugin lacks what they need")
+                  "Groups whose name contains the text fail if the plugin lacks a required feature")
       ->allow_extra_args(false);
-  parser.add_option("--seed", o.seed, "Of the random operands and programs (1)")
+  parser.add_option("--seed", o.seed, "Seed of the random operands and programs (1)")
       ->check(whole_number(0, UINT64_MAX));
   parser
       .add_option("--fuzz", o.fuzz.count,
-                  "Instead of the groups, N random descriptions, most of them malformed")
+                  "Test N random descriptions, most of them malformed, instead of the groups")
       ->check(whole_number(0, most_fuzzed));
   parser
-      .add_option("--fuzz-seed", o.fuzz.first_seed, "Of the first of them (1); the others follow")
+      .add_option("--fuzz-seed", o.fuzz.first_seed,
+                  "Seed of the first description (1), incremented for the others")
       ->check(whole_number(0, UINT64_MAX));
   parser
       .add_option("--time-limit", o.time_limit, "Seconds after which a group counts as hung (300)")
       ->check(seconds_between(0.1, 86400));
   parser.add_flag("--in-process", o.in_process,
-                  "No process of its own for the plugin: for debuggers and checkers of memory");
+                  "Run the plugin in this process, for debuggers and memory checkers");
   parser.add_flag("--list", o.list, "Print the names of the groups");
-  parser.add_flag("--json", o.json, "Print JSON, at the end");
-  parser.add_flag("--quiet", o.quiet, "Print failures only");
+  parser.add_flag("--json", o.json, "Print JSON at the end");
+  parser.add_flag("--quiet", o.quiet, "Print only failures");
   parser.add_option("--from", o.from)->group("");
   parser.add_flag("--child", o.is_child)->group("");
 }
@@ -138,7 +139,7 @@ void add_options(CLI::App& parser, verify_options& o) {
 
 int main(int argc, char** argv) {
   using namespace tutti::tools;
-  CLI::App app("Check a plugin against what plugin.h asks of it", "tutti verify");
+  CLI::App app("Check a plugin against the specification in plugin.h", "tutti verify");
   verify_options options;
   add_options(app, options);
   return run_program(app, argc, argv, [&] { return run_verify(options); });

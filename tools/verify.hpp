@@ -20,24 +20,24 @@ struct verify_options {
   uint64_t seed = 1;
   conformance::selection chosen;
   conformance::fuzzing fuzz;
-  std::vector<std::string> required;  // texts in names of groups that are not to be left out
+  std::vector<std::string> required;  // texts in names of groups that must not be skipped
   bool list = false, json = false, quiet = false, in_process = false;
   double time_limit = 300;  // seconds
   // Of a child:
-  uint64_t from = 0;  // number of the first group; after the last: what the device can do
+  uint64_t from = 0;  // number of the first group; after the last: the capabilities
   bool is_child = false;
 };
 
-/// Runs the groups from `options.from` on and hands each of these to `tell`:
-///   {"step": function}     called next while the device is opened or asked
+/// Runs the groups from `options.from` on and passes these lines to `tell`:
+///   {"step": function}     called next while the device is opened or queried
 ///   {"about": {...}}       the plugin and the device
-///   {"groups": [name...]}  all that were chosen
+///   {"groups": [name...]}  all chosen groups
 ///   {"group": number}      runs next
-///   {"note": text}         what it does next
+///   {"note": text}         its next action
 ///   {"result": {"outcome": "passed" | "failed" | "left out", "text": ..., "errors": [...]}}
-///   {"can": {...}}         what the device can do
-///   {"problem": text}      instead of all: the plugin could not be opened
-///   {"no_driver": text}    the same for want of a driver
+///   {"can": {...}}         the capabilities of the device
+///   {"problem": text}      instead of all others: the plugin could not be opened
+///   {"no_driver": text}    the same, because there is no driver
 ///   {"done": true}
 void run_checks(const verify_options& options,
                 const std::function<void(const nlohmann::json&)>& tell);

@@ -97,7 +97,7 @@ void work_through(session& s, const verify_options& options,
 
 void run_checks(const verify_options& options, const std::function<void(const json&)>& tell) {
   try {
-    // With the rules with which every program loads it.
+    // With the same rules as in every program.
     const detail::trusted_file trusted = detail::check_plugin_file(
         std::filesystem::absolute(options.plugin), name_of_file(options.plugin),
         detail::trust_rules_from_environment());

@@ -33,7 +33,7 @@ int start_verify(std::vector<std::string> arguments) {
 
 command add_verify(CLI::App& app) {
   CLI::App* const parser =
-      app.add_subcommand("verify", "Check a plugin against what plugin.h asks of it");
+      app.add_subcommand("verify", "Check a plugin against the specification in plugin.h");
   parser->set_help_flag();  // the program has it
   parser->prefix_command();
   return {parser, [parser] { return start_verify(parser->remaining()); }};

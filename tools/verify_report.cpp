@@ -43,7 +43,7 @@ std::string share_text(size_t whole, const std::vector<std::string>& missing) {
 
 /// The number of rows for the dtypes in which the device computes: one line for equal ones.
 void print_shares(const char* title, const json& rows, const json& dtypes) {
-  std::vector<std::pair<std::string, std::string>> lines;  // the share, and whose it is
+  std::vector<std::pair<std::string, std::string>> lines;  // the share, and its dtypes
   for (const json& dtype : dtypes) {
     size_t whole = 0;
     std::vector<std::string> missing;

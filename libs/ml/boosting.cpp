@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradient boosting: each tree is grown for the derivatives of the loss at the sum of those before.
+// Gradient boosting: each tree is grown for the derivatives of the loss at the current sum.
 #include "tutti/ml/boosting.hpp"
 
 #include <fmt/format.h>
@@ -88,14 +88,14 @@ void boosted_trees::load_parameters(const io::named_arrays& arrays) {
 namespace {
 
 struct derivatives {
-  array first, second;  // [rows, outputs]; the second invalid where it is 1
+  array first, second;  // [rows, outputs]; second is invalid if it is 1
 };
 
 struct grown_trees {
   array features, thresholds, values;
 };
 
-// From `baseline` [outputs], for the derivatives of the loss at sums [rows, outputs].
+// Starts at `baseline` [outputs]; derivatives_at: of the loss at sums [rows, outputs].
 template <class F>
 grown_trees boost(const array& x, const boosting_options& o, const array& baseline,
                   const F& derivatives_at) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Metrics of classes: from the counts of pairs of labels.
+// Classification metrics, computed from counts of label pairs.
 #include <fmt/format.h>
 
 #include "base/named_errors.hpp"
@@ -62,7 +62,7 @@ struct class_counts {
   array right, predicted, truth;  // f32 [classes]
 };
 
-// NaN does not arise: a quotient by 0 is 0.
+// A quotient by 0 is 0 instead of NaN.
 array ratio(const array& a, const array& b) {
   const array is_zero = b == 0;
   return where(is_zero, 0, a / where(is_zero, 1, b));
@@ -91,7 +91,7 @@ array averaged(const array& truth, const array& predicted, averaging average, cl
     if (is_binary && counts.dim(0) > 2)
       throw value_error(
           fmt::format("{}: averaging::binary of classes up to {}", op, counts.dim(0) - 1));
-    // Where class 1 does not occur there is no column for it.
+    // If class 1 does not occur, there is no column for it.
     if (is_binary && counts.dim(0) < 2) return zeros({}, dtype::f32, counts.device());
     const class_counts all{diagonal(counts).astype(dtype::f32), sum(counts, 0).astype(dtype::f32),
                            sum(counts, 1).astype(dtype::f32)};

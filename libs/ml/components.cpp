@@ -35,7 +35,7 @@ pca& pca::fit(const array& given) {
 
 namespace {
 
-// Deviations of components; 1 where there is none.
+// Standard deviations of components; 1 instead of 0.
 array deviations_of(const array& variance) {
   const array is_zero = variance <= 0;
   return sqrt(where(is_zero, 1, variance));

@@ -33,7 +33,7 @@ array as_categories(const array& x, std::int64_t features, const char* op) {
   return x.astype(dtype::i64);
 }
 
-// The place of each label among ascending classes. Evaluates whether all are there.
+// The index of each label in the ascending classes. Evaluates to check that all are known.
 array places_of(const array& labels, const array& classes, const char* op) {
   const array places = minimum(searchsorted(classes, labels), classes.size() - 1);
   const array known = take(classes, places) == labels;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees grown on the host: a histogram a node, that of the smaller child by one pass over its rows
-// and that of the larger one by subtraction from the parent's (G. Ke et al., "LightGBM: a highly
+// Trees grown on the host with a histogram per node: one pass over the rows of the smaller child,
+// and subtraction from the parent's histogram for the larger one (G. Ke et al., "LightGBM: a highly
 // efficient gradient boosting decision tree", NIPS 2017, algorithm 1 and section 2.1).
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ totals operator-(const totals& a, const totals& b) {
 }
 
 struct split {
-  std::size_t feature = 0, bin = 0;  // the last bin that goes left
+  std::size_t feature = 0, bin = 0;  // the last bin of the left child
   bool found = false;
 };
 
@@ -108,7 +108,7 @@ class grower {
   }
   bool is_leaf(const totals& t) const { return t.rows >= o_.min_samples && t.h >= least_curvature; }
 
-  // The first of those that gain most.
+  // The first split with the largest gain.
   split best_split(const histogram& sums) const {
     split best;
     double most = 0;
@@ -131,7 +131,7 @@ class grower {
     return best;
   }
 
-  // Rows that go left first, each side in the order that it has; gives how many they are.
+  // Partitions the rows, left ones first, keeping their order; returns the number of left ones.
   std::size_t divide(row_list rows, const split& at) {
     const std::uint8_t* const bins = column(at.feature);
     to_the_right_.clear();
@@ -159,7 +159,7 @@ class grower {
     for (const std::uint32_t r : rows) fitted[r] = value;
   }
 
-  // Takes the histogram over.
+  // Overwrites the histogram.
   void grow(std::size_t node, row_list rows, histogram& sums) {
     const split at = node < inner_ ? best_split(sums) : split{};
     if (!at.found) return end_at(node, rows);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lasso: products of features on the device, coordinate descent over them on the host.
+// The lasso: products of features on the device, coordinate descent on the host.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class coordinate_descent {
   coordinate_descent(const products_of_features& products, double alpha)
       : p_(products), alpha_(alpha), weights_(p_.features), reached_(p_.features) {}
 
-  /// One sweep; the largest change of a weight.
+  /// One sweep; returns the largest change of a weight.
   double sweep() {
     double most = 0;
     for (std::size_t j = 0; j < p_.features; ++j) {
@@ -48,7 +48,7 @@ class coordinate_descent {
     return most;
   }
 
-  /// Of the objective, between here and the point of the dual problem that the residual gives.
+  /// The duality gap between the current point and the dual point given by the residual.
   double gap() const {
     double fitted = 0, cross = 0, sum_of_weights = 0, slope = 0;
     for (std::size_t j = 0; j < p_.features; ++j) {
@@ -68,7 +68,7 @@ class coordinate_descent {
  private:
   const products_of_features& p_;
   double alpha_;
-  std::vector<double> weights_, reached_;  // reached: gram times weights
+  std::vector<double> weights_, reached_;  // reached_: gram times weights
 };
 
 products_of_features products_of(const array& x, const array& y, const char* op) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// L-BFGS on numbers of the host.
+// L-BFGS on host numbers.
 #include "ml/lbfgs.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct pair_of_differences {
   double curvature;  // their product, positive
 };
 
-// Minus the gradient times the approximate inverse of the second derivatives.
+// The negative product of the estimated inverse Hessian and the gradient.
 number_list descent(const number_list& gradient, const std::deque<pair_of_differences>& history) {
   number_list d = moved(number_list(gradient.size()), -1, gradient);
   std::vector<double> shares(history.size());
@@ -67,7 +67,7 @@ struct point {
 
 constexpr int trials = 40;
 
-// The next point along `direction`; false where there is none.
+// The next point along `direction`; false if there is none.
 bool search_line(const smooth_function& f, const point& from, const number_list& direction,
                  double first_step, double noise, point& next) {
   const double slope = product(from.gradient, direction);
@@ -101,7 +101,7 @@ lbfgs_result minimize(const smooth_function& f, std::vector<double> start,
     const number_list direction = descent(here.gradient, history);
     const double first = history.empty() ? std::min(1.0, 1 / largest(here.gradient)) : 1;
     if (!search_line(f, here, direction, first, options.noise, next)) {
-      // What was remembered may be noise: once more along the gradient.
+      // The history may be noise: retry along the gradient.
       if (history.empty()) break;
       history.clear();
       continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Minimisation of smooth functions of few numbers, on the host in f64, whose values and gradients
-// are computed where the samples lie.
+// Minimisation of smooth functions of few variables, on the host in f64; the function computes
+// value and gradient where the samples are.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@ namespace tutti::ml {
 
 struct lbfgs_options {
   int iterations = 100;
-  double tolerance = 1e-4;  ///< ends where no derivative is larger
-  double noise = 1e-15;     ///< relative error of values: smaller differences say nothing
-  int history = 10;         ///< steps that are remembered
+  double tolerance = 1e-4;  ///< largest derivative at convergence
+  double noise = 1e-15;     ///< relative error of values: smaller differences are ignored
+  int history = 10;         ///< number of stored steps
 };
 
 struct lbfgs_result {
@@ -23,14 +23,14 @@ struct lbfgs_result {
   bool converged = false;
 };
 
-/// A function's value at a place; writes its derivatives, as many, to `gradient`.
+/// The value of a function at `place`; writes its derivatives to `gradient`.
 using smooth_function =
     std::function<double(const std::vector<double>& place, std::vector<double>& gradient)>;
 
 /// L-BFGS from `start` (J. Nocedal, S. Wright, "Numerical Optimization", 2006, algorithm 7.5) with
-/// the line search of core/nn. The optimiser there keeps its steps as arrays in the dtype of the
-/// parameters: of the few numbers of a model that would be a launch and a wait for each product,
-/// and in f32 the last steps are lost. Ends without having converged where no step is found.
+/// the line search of nn. The optimiser of nn keeps its steps as arrays in the dtype of the
+/// parameters, which would take a launch and a wait for each product and lose the last steps in
+/// f32. Stops without convergence if no step is found.
 lbfgs_result minimize(const smooth_function& f, std::vector<double> start,
                       const lbfgs_options& options);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Classifiers by linear functions: losses and their gradients on the device, two products each.
+// Linear classifiers: losses and their gradients on the device, with two products each.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -21,13 +21,13 @@ using detail::named;
 
 namespace {
 
-// Of scores [rows, functions]: the mean loss, and derivatives of each row's loss.
+// For scores [rows, functions]: the mean loss, and the derivatives of each row's loss.
 struct losses_and_slopes {
   array loss, slopes;
 };
 using loss_of_scores = std::function<losses_and_slopes(const array& scores)>;
 
-// The mean of losses plus penalty |w|^2 / 2, of weights [functions, features], then intercepts.
+// The mean loss plus penalty |w|^2 / 2, for weights [functions, features] followed by intercepts.
 class penalized_loss {
  public:
   penalized_loss(const array& x, std::int64_t functions, double penalty, bool with_intercept,
@@ -76,7 +76,7 @@ class penalized_loss {
   loss_of_scores loss_;
 };
 
-// log(1 + exp(s)) - y s, and the logistic function less y; y is [rows, 1] of 0 and 1.
+// log(1 + exp(s)) - y s, with derivative sigmoid(s) - y; y is [rows, 1] of 0 and 1.
 loss_of_scores binomial_loss(const array& y) {
   return [y](const array& scores) -> losses_and_slopes {
     const array none = zeros_like(scores);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Least squares, with and without a penalty of squares.
+// Least squares, with and without an L2 penalty.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ using detail::named;
 
 namespace {
 
-// Samples and targets less their means, or as they are where there is no intercept.
+// Samples and targets minus their means, or unchanged without an intercept.
 struct regression_problem {
   array x, y, x_mean, y_mean;
 };
@@ -33,7 +33,7 @@ regression_problem problem_of(const array& given, const array& targets, bool cen
   return {centred ? x - x_mean : x, centred ? y - y_mean : y, x_mean, y_mean};
 }
 
-// Of a solution [features] or [features, targets].
+// A solution [features] or [features, targets].
 struct regression_line {
   array coefficients, intercept;
 };
@@ -103,7 +103,7 @@ array penalized(const regression_problem& p, double alpha) {
     const array projected = matmul(f.q({{0, rows}}).T(), p.y);
     return linalg::triangular_solve(f.r, projected, {.upper = true});
   }
-  // The products of rows instead of those of features: a smaller factor.
+  // The products of rows instead of features give a smaller factor.
   const array turned = p.x.T();
   const array r = linalg::qr(concatenate({turned, diagonal_of(root, rows, p.x)})).r;
   const array half =

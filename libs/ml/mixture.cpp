@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mixtures of normal distributions by expectation maximisation.
+// Gaussian mixtures by expectation maximisation.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -56,7 +56,7 @@ array joint_logs(const array& x, const mixture& m) {
   return (expand_dims(logs, 1) - distances / 2).T();
 }
 
-// The likeliest mixture for given shares [rows, components] of each component in each row.
+// The most likely mixture for given shares [rows, components] of each component in each row.
 mixture likeliest(const array& x, const array& shares, covariance_type type,
                   double regularization) {
   const double epsilon = 10 * finfo(x.dtype()).epsilon;
@@ -84,7 +84,7 @@ gaussian_mixture& gaussian_mixture::fit(const array& given) {
     if (options_.components > samples.dim(0))
       throw value_error(
           fmt::format("{}: {} components of {} rows", op, options_.components, samples.dim(0)));
-    // Squares of what all rows have in common would take the digits.
+    // Centring avoids cancellation in squares.
     const array middle = tutti::mean(samples, 0), x = contiguous(samples - middle);
     bool is_first = true;
     for (const random::key key : random::split(key_, options_.starts)) {

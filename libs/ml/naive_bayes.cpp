@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Naive Bayes with normal distributions.
+// Gaussian naive Bayes.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ gaussian_nb& gaussian_nb::fit(const array& given, const array& y) {
     const array x = as_finite_samples(given, op);
     const array members = one_hot(found.inverse, found.values.size(), x.dtype());
     const array counts = expand_dims(found.counts.astype(x.dtype()), 1);
-    // Of samples less what all have in common, whose squares would take the digits.
+    // Centring avoids cancellation in squares.
     const array middle = tutti::mean(x, 0), centred = x - middle;
     const array means = matmul(members.T(), centred) / counts;
     const array apart = centred - matmul(members, means);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nearest neighbours: distances of blocks of queries to all samples, of which the least are
-// selected.
+// Nearest neighbours: selects the smallest distances from a block of queries to all samples.
 #include <fmt/format.h>
 
 #include "base/named_errors.hpp"
@@ -18,7 +17,7 @@ using detail::named;
 
 namespace {
 
-// Distances of a block: some 32 or 64 MiB.
+// Distances per block: 32 or 64 MiB.
 constexpr std::int64_t distances_at_once = std::int64_t{1} << 23;
 
 void check_neighbors(const k_neighbors_options& options, const char* op) {
@@ -50,7 +49,7 @@ neighbors_result neighbors_of(const array& samples, const array& given,
   return {concatenate(distances), concatenate(indices)};
 }
 
-// Of each neighbor, [queries, neighbors]; their sum is 1.
+// The weight of each neighbour, [queries, neighbors]; they sum to 1.
 array shares_of_neighbors(const array& distances, neighbor_weights weights) {
   if (weights == neighbor_weights::uniform)
     return ones_like(distances) / static_cast<double>(distances.dim(1));

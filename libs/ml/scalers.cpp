@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalers of features, and means for those that are missing.
+// Feature scalers, and imputation of missing values.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -51,7 +51,7 @@ standard_scaler& standard_scaler::fit(const array& given) {
     array middle = options_.with_mean ? tutti::mean(x, 0) : no_mean;
     array scale = no_scale;
     if (options_.with_std) {
-      // The mean of equal elements may be off by a rounding, and they then have a deviation.
+      // Rounding may give constant features a mean off by one unit, and thus a deviation.
       const array is_constant = max(x, 0) == min(x, 0);
       const array variance = where(is_constant, no_scale, var(x, 0));
       scale = sqrt(where(variance == 0, no_scale, variance));

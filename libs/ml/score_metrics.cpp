@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Metrics of scores and probabilities of classes, and of predicted numbers.
+// Metrics of class scores and probabilities, and of predicted numbers.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ using detail::named;
 
 namespace {
 
-// [rows], of as many rows as the labels.
+// [rows], as many as labels.
 array as_scores(const array& given, const array& labels, const char* op) {
   const array scores = in_floats(given, op);
   if (scores.ndim() < 1 || scores.ndim() > 2 || scores.dim(0) != labels.size())
@@ -70,7 +70,7 @@ roc_result roc_curve(const array& truth, const array& given) {
   });
 }
 
-// Counts of ranks are integers, so nothing is rounded before the last quotient.
+// Counts of ranks are integers, so only the final quotient is rounded.
 array roc_auc_score(const array& truth, const array& given) {
   constexpr const char* op = "roc_auc_score";
   return named(op, [&] {
@@ -153,7 +153,7 @@ array r2_score(const array& truth, const array& predicted) {
     const number_pair n = numbers_pair_of(truth, predicted, "r2_score");
     const array errors = sum(square(n.truth - n.predicted), 0);
     const array middle = tutti::mean(n.truth, {0, keep_dims::yes});
-    // The mean of equal numbers may be off by a rounding.
+    // The mean of equal numbers may be off by a rounding error.
     const array is_constant = max(n.truth, 0) == min(n.truth, 0);
     const array spread = sum(square(n.truth - middle), 0);
     const array is_zero = is_constant | (spread == 0);

@@ -34,7 +34,7 @@ std::vector<settings> parameter_grid(const std::map<std::string, std::vector<dou
 
 namespace {
 
-// Scores as their bits, since not every device has f64.
+// Scores as their bits, because not every device has f64.
 array as_words(const std::vector<double>& scores, const device& on) {
   std::vector<std::uint32_t> words;
   for (const double score : scores) {
@@ -71,7 +71,7 @@ grid_search_result grid_search(const device_group& group, const std::vector<sett
   if (x.ndim() < 1 || y.ndim() < 1 || x.dim(0) != y.dim(0))
     throw shape_error(
         fmt::format("{}: rows of {} and of {}", op, x.shape().str(), y.shape().str()));
-  // What devices share is there before they ask for it.
+  // Evaluates shared arrays before the devices use them.
   eval({x, y});
   const auto jobs = static_cast<std::int64_t>(candidates.size() * folds.size());
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(jobs));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Silhouettes of clusters, in blocks of rows whose distances fit the memory.
+// Silhouettes of clusters, in blocks of rows whose distances fit in memory.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ using detail::named;
 
 namespace {
 
-// Of rows [first, last) to all rows.
+// From rows [first, last) to all rows.
 array silhouettes_of(const array& x, const unique_result& clusters, const array& members,
                      std::int64_t first, std::int64_t last) {
   const array counts = clusters.counts.astype(x.dtype());

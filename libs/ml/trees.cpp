@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bins, growth and evaluation of trees.
+// Binning, growth and evaluation of trees.
 #include "ml/trees.hpp"
 
 #include <algorithm>
@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::int64_t rows_for_quantiles = 200000;
 
-// Between two neighbours among the sorted values: in [low, high) once it is of their dtype.
+// A value between two neighbouring sorted values, in [low, high) after rounding to their dtype.
 double edge_between(double low, double high, dtype type) {
   double middle = low + (high - low) / 2;
   if (type == dtype::f32) middle = static_cast<float>(middle);
   return std::isfinite(middle) && middle < high ? middle : low;
 }
 
-// Where bins of sorted values, NaN last, end: fewer than max_bins.
+// The upper edges of bins of sorted values with NaN last: fewer than max_bins.
 std::vector<double> edges_of(const double* sorted, std::size_t count, std::size_t max_bins,
                              dtype type) {
   while (count > 0 && std::isnan(sorted[count - 1])) --count;
@@ -41,13 +41,13 @@ std::vector<double> edges_of(const double* sorted, std::size_t count, std::size_
     const auto low = static_cast<std::size_t>(place);
     const std::size_t high = std::min(low + (place > static_cast<double>(low) ? 1 : 0), count - 1);
     const double edge = edge_between(sorted[low], sorted[high], type);
-    // Nothing lies beyond the largest value.
+    // No edge is needed above the largest value.
     if ((edges.empty() || edges.back() < edge) && edge < sorted[count - 1]) edges.push_back(edge);
   }
   return edges;
 }
 
-// Values at places that are known to be there: a is flat, the result has the shape of `places`.
+// Values at valid indices; a is flat, the result has the shape of `places`.
 array values_at(const array& a, const array& places) {
   const array rows = op::take_rows(reshape(a, {1, a.size(), 1}), reshape(places, {-1}));
   return reshape(rows, places.shape());
@@ -117,8 +117,9 @@ binned_samples binned(const array& x, int max_bins, std::int64_t leaves, bool on
 
 namespace {
 
-// Of each node the key of the last bin that goes left, for sums of first and second derivatives and
-// counts of rows [nodes, features, bins, 3]; or without second derivatives, which are 1 then.
+// The key of the best split of each node, the last bin of its left child, for sums of first and
+// second derivatives and counts [nodes, features, bins, 3]; or without second derivatives if these
+// are 1.
 array best_keys(const array& histogram, const tree_options& o) {
   const std::int64_t nodes = histogram.dim(0), bins = histogram.dim(2);
   const array left = cumsum(histogram, 2), whole = left(all(), all(), slice{bins - 1, bins, 1});
@@ -132,7 +133,7 @@ array best_keys(const array& histogram, const tree_options& o) {
   const auto is_leaf = [&](const array& sums) {
     return (part(sums, sums.dim(-1) - 1) >= o.min_samples) & (part(sums, 1) >= least_curvature);
   };
-  // Less than this is rounding.
+  // Smaller gains are rounding errors.
   const array noise = parent * rounding_of_gains(histogram.dtype());
   const array usable = is_leaf(left) & is_leaf(right) & (gained > noise);
   const array ranked = reshape(where(usable, gained, 0), {nodes, -1});
@@ -177,7 +178,7 @@ array sum_of_trees(const array& given, const array& features, const array& thres
                    const array& values, std::int64_t outputs) {
   const std::int64_t trees = values.dim(0), leaves = values.dim(1), nodes = features.dim(1);
   const std::int64_t columns = given.dim(1);
-  // Some 16 MiB for each array of a place in each tree.
+  // About 16 MiB for each array of a position in each tree.
   const std::int64_t block = std::max<std::int64_t>(1, (std::int64_t{1} << 22) / trees);
   const dtype type = index_type(std::max(block * columns, trees * leaves), 1);
   const array of_nodes = features.astype(type);

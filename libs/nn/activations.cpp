@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations, composed of elementwise operations, so that each fuses with what is around it.
+// Activations as elementwise operations, so that they fuse with their neighbours.
 #include "tutti/nn/activations.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@ using tutti::detail::named;
 
 namespace {
 
-// A factor of sigmoid or Phi is 0 below -1000 and 1 beyond 1000, in every dtype. With x held there,
-// infinities give the limits instead of infinity times 0, in the value and in the gradient.
+// A factor of sigmoid or Phi is 0 below -1000 and 1 above 1000 in every dtype. Clamping x there
+// makes infinities give the limits instead of infinity times 0, in the value and in the gradient.
 array not_too_low(const array& x) { return maximum(x, -1000.0); }
 array not_too_high(const array& x) { return minimum(x, 1000.0); }
 
@@ -42,7 +42,7 @@ array gelu(const array& a) {
 array gelu_tanh(const array& a) {
   return named("gelu_tanh", [&] {
     const array x = not_too_low(detail::in_floats(a)), held = not_too_high(x);
-    // (1 + tanh(t)) / 2 is sigmoid(2 t), which loses no digits where it is small.
+    // (1 + tanh(t)) / 2 is sigmoid(2 t), which is accurate for small values.
     const double twice = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
     const array y = x * sigmoid((held + held * held * held * 0.044715) * twice);
     return detail::is_narrow(a.dtype()) ? y.astype(a.dtype()) : y;
@@ -63,7 +63,7 @@ array softplus(const array& a) {
 array elu(const array& a, double alpha) {
   return named("elu", [&] {
     const array x = is_integral(a.dtype()) || is_bool(a.dtype()) ? a.astype(dtype::f32) : a;
-    // The exponential of what is not chosen must not overflow: its slope times 0 would be NaN.
+    // The exponential must not overflow where it is not selected: its slope times 0 would be NaN.
     return where(x > 0, x, expm1(minimum(x, 0)) * alpha);
   });
 }
@@ -77,8 +77,7 @@ array selu(const array& a) {
 array mish(const array& a) {
   return named("mish", [&] {
     const array x = not_too_low(detail::in_floats(a));
-    // tanh(log(1 + e)) of e = exp(x), by one exponential: n / (n + 2), n = e (e + 2). Beyond 20 it
-    // is 1 in every dtype.
+    // tanh(log(1 + e)) of e = exp(x) is n / (n + 2), n = e (e + 2). Above 20 it is 1.
     const array e = exp(minimum(x, 20.0)), n = e * (e + 2);
     const array y = x * (n / (n + 2));
     return detail::is_narrow(a.dtype()) ? y.astype(a.dtype()) : y;

@@ -67,7 +67,7 @@ std::vector<array> rmsprop::step(const std::vector<array>& parameters,
     if (options.centered) {
       array& means = state_[slot];
       means = means * options.decay + g * (1 - options.decay);
-      // Of equal gradients the difference is 0, and rounding may take it below.
+      // For equal gradients the difference is 0, and rounding may make it negative.
       spread = maximum(squares - square(means), 0);
       slot += count;
     }

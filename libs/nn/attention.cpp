@@ -55,8 +55,7 @@ void check_attention(const array& q, const array& k, const array& v, const atten
                                   attention_name, o.lengths->shape().str(), q.shape().str()));
 }
 
-/// Which keys a query sees, of causal, window, lengths and a mask of truth values; nothing where
-/// that is all.
+/// The keys that each query sees by causal, window, lengths and a bool mask; nothing if all.
 std::optional<array> seen_of(const array& scores, const attention_options& o) {
   const std::int64_t queries = scores.dim(-2), keys = scores.dim(-1);
   const dtype type = keys > std::numeric_limits<std::int32_t>::max() ? dtype::i64 : dtype::i32;
@@ -78,20 +77,20 @@ std::optional<array> seen_of(const array& scores, const attention_options& o) {
   return seen;
 }
 
-/// softmax over the last axis of the scores that are seen, 0 in rows where none is.
+/// softmax over the last axis of the visible scores; 0 in rows without any.
 array weights_of(array scores, const attention_options& o) {
   if (scores.dim(-1) == 0) return scores;
   const std::optional<array> seen = seen_of(scores, o);
   const double low = scores.dtype() == dtype::f64 ? std::numeric_limits<double>::lowest()
                                                   : std::numeric_limits<float>::lowest();
   const array least = full({}, low, scores.dtype(), scores.device());
-  // The lowest number, not minus infinity, which gives NaN where a row has nothing else.
+  // The lowest number instead of minus infinity, which gives NaN in rows without other values.
   if (seen) scores = where(*seen, scores, least);
   if (o.mask) scores = maximum(scores, least);
   const array weights = softmax(scores, -1);
-  // Causal alone leaves each row a key.
+  // With causal alone each row has a key.
   if (!o.mask && !o.lengths && !o.window.before && !o.window.after) return weights;
-  const array none_seen = max(scores, {-1, true}) <= least;  // of NaN false, which stays NaN
+  const array none_seen = max(scores, {-1, true}) <= least;  // false for NaN, which stays NaN
   return where(none_seen, zeros({}, weights.dtype(), weights.device()), weights);
 }
 
@@ -115,7 +114,7 @@ attention_result attended(const array& q, const array& k, const array& v,
   return {detail::narrowed(matmul(kept, detail::widened(v)), type), scores, weights};
 }
 
-/// Axis -3 of H heads as two, K and H / K; one of extent 1 gets another one.
+/// Splits axis -3 of H heads into K and H / K; with extent 1, adds an axis.
 array by_group(const array& a, std::int64_t groups) {
   if (a.ndim() < 3) return a;
   shape to = a.shape();
@@ -160,7 +159,7 @@ array scaled_dot_product_attention(const array& q, const array& k, const array& 
 
 namespace {
 
-/// Angles of places, times base^(-i/half) for each of `half` pairs, turned.
+/// The angles position * base^(-i/half) for each of `half` pairs, applied to x.
 array turned_by(const array& x, const array& place, double base, bool interleaved) {
   detail::require_option(std::isfinite(base) && base > 0, "rotary", "base", base);
   const std::int64_t half = x.dim(-1) / 2;
@@ -344,7 +343,7 @@ layer transformer_block(std::int64_t width, std::int64_t heads, random::key key,
     parts attention{
         {"norm", norm()},
         {"attention", multi_head_attention(width, heads, keys[0], options.attention, type, on)}};
-    // Behind the attention, which takes no width whose square is too large.
+    // After the attention layer, which refuses widths whose square overflows.
     const std::int64_t hidden = options.hidden == 0 ? 4 * width : options.hidden;
     parts between{{"norm", norm()},
                   {"first", linear(width, hidden, keys[1], {}, type, on)},

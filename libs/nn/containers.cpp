@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers made of layers.
+// Layers composed of other layers.
 #include <fmt/format.h>
 
 #include <set>
@@ -17,7 +17,7 @@ namespace {
 
 using named_layers = std::vector<std::pair<std::string, layer>>;
 
-/// Hands each child its part of parameters, state and randomness, in turn.
+/// Passes each child its part of parameters, state and randomness, in order.
 class children_in_turn {
  public:
   children_in_turn(const named_layers& children, std::span<const array> parameters,
@@ -57,7 +57,7 @@ class children_in_turn {
 
 using walk = std::function<array(children_in_turn& children, const array& x)>;
 
-/// A layer of these children, which `through` applies, each once, in their order.
+/// A layer with these children; `through` applies each once, in order.
 layer_parts container(const char* kind, const named_layers& children, walk through) {
   layer_parts parts{.kind = kind, .children = children};
   std::set<std::string> seen;
@@ -146,8 +146,8 @@ layer parallel(std::vector<layer> branches, const parallel_options& options) {
 
 namespace {
 
-/// `value`, which is there only when `others` are: a condition that is always true reads them. So
-/// an evaluation computes it after them, and does not take it for what it has computed before.
+/// `value`, computed after `others`: it depends on a condition over them that is always true. So
+/// the evaluation neither computes it earlier nor merges it with an earlier computation.
 array after(const array& value, const std::vector<array>& others) {
   array known;
   for (const array& other : others) {
@@ -160,8 +160,9 @@ array after(const array& value, const std::vector<array>& others) {
   return known.valid() ? where(known, value, zeros({}, value.dtype(), value.device())) : value;
 }
 
-/// The values of `forward`, whose gradient is that of `again`, the same function, applied anew to
-/// the last argument. Integers and the like have no gradient, and are no arguments of vjp().
+/// The values of `forward`. The gradient is that of `again`, the same function, recomputed from the
+/// last argument. Arguments that are neither floating nor complex have no gradient and are not
+/// passed to vjp().
 std::vector<array> recomputed_values(const vector_function& forward, const vector_function& again,
                                      const std::vector<array>& arguments) {
   const auto backward = [again](std::vector<array> given, const std::vector<array>&,
@@ -182,7 +183,7 @@ std::vector<array> recomputed_values(const vector_function& forward, const vecto
     const auto found = vjp(of_these, differentiable, {cotangents[0]}).second;
     std::vector<array> out(given.size());
     for (std::size_t i = 0; i < places.size(); ++i) out[places[i]] = found[i];
-    // The layers before wait until the gradients of these weights no longer need what is between.
+    // Earlier layers wait until these gradients no longer need the intermediate values.
     if (out.back().valid()) out.back() = after(out.back(), {out.begin(), out.end() - 1});
     return out;
   };
@@ -208,7 +209,7 @@ layer checkpoint(const layer& recomputed) {
         return values;
       };
     };
-    pass unwatched = how;  // the backward pass may come when the watcher is gone
+    pass unwatched = how;  // the backward pass may run after the watcher's lifetime
     unwatched.watcher = nullptr;
     std::vector<array> arguments(parameters.begin(), parameters.end());
     arguments.insert(arguments.end(), state.begin(), state.end());

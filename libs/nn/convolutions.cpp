@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers of convolutions and pooling.
+// Convolution and pooling layers.
 #include <fmt/format.h>
 
 #include "base/named_errors.hpp"
@@ -43,7 +43,7 @@ void check_image(const char* op, const array& x, std::int64_t channels, int axes
                                   axes + 2, channels, at, x.shape().str()));
 }
 
-/// `weights`: their extents; `convolve(x, w, bias)` with or without a bias.
+/// `weights`: the shape of the weights; `convolve(x, w, bias)` with or without a bias.
 template <class Options, class F>
 layer convolution_layer(const char* op, std::int64_t in, std::int64_t out, int axes,
                         const shape& weights, random::key key, const Options& options, dtype type,

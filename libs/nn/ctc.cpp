@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Connectionist temporal classification: the forward recursion over a target with blanks between
-// its labels, in logarithms.
+// its labels, in log space.
 #include <fmt/format.h>
 
 #include <limits>
@@ -24,8 +24,8 @@ using tutti::detail::named;
 namespace {
 
 constexpr const char* ctc_name = "ctc_loss";
-// The logarithm of what is impossible. Not minus infinity, of which the slope of logaddexp is NaN;
-// far above the lowest f32, so that adding to it stays finite.
+// The logarithm of probability 0. Not minus infinity, for which the slope of logaddexp is NaN; far
+// above the lowest f32, so that sums stay finite.
 constexpr double impossible = -1e30;
 
 void check_ctc(const array& log_p, const array& targets, const array& input_lengths,
@@ -59,7 +59,7 @@ array with_blanks(const array& labels, std::int64_t blank) {
   return concatenate({pairs, full({rows, 1}, blank, dtype::i64, labels.device())}, 1);
 }
 
-/// Moved `by` places to the right, what is impossible before.
+/// Shifted `by` positions to the right, filled with `impossible`.
 array shifted(const array& alpha, std::int64_t by) {
   const std::int64_t rows = alpha.dim(0), places = alpha.dim(1);
   const std::int64_t kept = std::max<std::int64_t>(places - by, 0);
@@ -71,7 +71,7 @@ struct lattice {
   array emitted;  ///< [N, T, L] log probabilities of the labels with blanks
   array skips;    ///< [N, L] whether a label follows another one without a blank
   array input_lengths, target_lengths;  ///< [N, 1] i64, within their ranges
-  array good;                           ///< [N] whether lengths and labels are what they may be
+  array good;                           ///< [N] whether lengths and labels are valid
 };
 
 lattice lattice_of(const array& log_p, const array& targets, const array& input_lengths,

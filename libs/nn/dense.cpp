@@ -82,7 +82,7 @@ layer flatten() {
                    const pass&) -> applied {
     if (x.ndim() < 1) throw shape_error("flatten: needs an axis N, got []");
     return named("flatten", [&]() -> applied {
-      shape rest = x.shape();  // not -1, which is not known where N is 0
+      shape rest = x.shape();  // not -1, which is undefined if N is 0
       rest.erase(0);
       return {x.reshape({x.dim(0), rest.size()}), {}};
     });

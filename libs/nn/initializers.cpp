@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Initial values of weights, by the number of inputs and outputs of a unit.
+// Initial values of weights, based on the number of inputs and outputs of a unit.
 #include "tutti/nn/initializers.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ struct fan_counts {
   double in, out;
 };
 
-// In doubles, since a product of extents need not fit any integer where no array is made of it.
+// Computed in double, because the product of extents may overflow integers.
 fan_counts fans_of(const shape& s, const char* op) {
   bool good = s.rank() >= 2;
   for (const std::int64_t extent : s) good = good && extent >= 1;

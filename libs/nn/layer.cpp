@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layer: its checks, and parameters and state by name.
+// The layer: checks, and parameters and state by name.
 #include "tutti/nn/layer.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ void check_names(const char* what, const std::string& kind, const std::vector<st
     if (!values[i].valid()) throw value_error(fmt::format("{}: {} has no value", kind, names[i]));
 }
 
-/// `open`: an initial value without elements stands for any shape.
+/// `open`: an initial value without elements allows any shape.
 void check_values(const std::string& op, const char* what, const std::vector<std::string>& names,
                   const std::vector<array>& initial, std::span<const array> values, bool open) {
   if (values.size() != initial.size())

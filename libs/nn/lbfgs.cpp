@@ -57,7 +57,7 @@ struct flat_point {
   double loss = 0;
 };
 
-/// The loss as a function of one vector, counting its evaluations.
+/// The loss as a function of one vector; counts its evaluations.
 class flat_loss {
  public:
   flat_loss(const function& loss, const std::vector<array>& like)
@@ -77,7 +77,7 @@ class flat_loss {
   int count_ = 0;
 };
 
-/// Minus the product of the inverse Hessian's estimate with the gradient, by the two loops.
+/// The negative product of the estimated inverse Hessian and the gradient (two-loop recursion).
 array direction_of(const array& gradient, const std::vector<array>& changes,
                    const std::vector<array>& slopes) {
   array q = gradient;
@@ -123,7 +123,7 @@ std::vector<array> lbfgs::step(const function& loss, const std::vector<array>& p
                                   changes_[0].size()));
   flat_loss evaluate(loss, parameters);
   const dtype type = parameters[0].dtype();
-  // Halves are what the loss takes, f32 what changes are added up in.
+  // The loss receives halves; changes are accumulated in f32.
   const auto point_at = [&](const array& flat) {
     flat_point p = evaluate(detail::narrowed(flat, type));
     return flat_point{flat, detail::widened(p.gradient), p.loss};
@@ -138,13 +138,13 @@ std::vector<array> lbfgs::step(const function& loss, const std::vector<array>& p
     array direction = direction_of(here.gradient, changes_, slopes_);
     direction.eval();
     double slope = dot(here.gradient, direction);
-    if (!(slope < 0)) {  // an estimate that rounding has spoilt
+    if (!(slope < 0)) {  // the estimate is spoilt by rounding
       changes_.clear();
       slopes_.clear();
       direction = -here.gradient;
       slope = dot(here.gradient, direction);
     }
-    // Without an estimate of the curvature a direction has no length of its own.
+    // Without a curvature estimate, the direction has no natural length.
     const double scale = changes_.empty() ? std::min(1.0, 1 / sum(abs(here.gradient)).item()) : 1;
     std::map<double, flat_point> seen;
     const auto on_line = [&](double length) {

@@ -11,7 +11,7 @@ namespace {
 constexpr double sufficient_decrease = 1e-4;
 constexpr double curvature = 0.9;
 
-/// Where the cubic through both points and slopes is least, held a tenth away from the ends.
+/// The minimum of the cubic through both points and slopes, kept a tenth away from the ends.
 double between(const line_point& a, const line_point& b) {
   const double low = std::min(a.length, b.length), high = std::max(a.length, b.length);
   const double width = high - low;
@@ -65,8 +65,8 @@ class search {
            is_above(p, start_, -sufficient_decrease * p.length * start_.slope) ||
            (low.length > 0 && is_above(p, low, 0));
   }
-  /// Whether p is not below q by more than `fall`. Where their losses are told apart by nothing but
-  /// noise, whether it is steep uphill from q.
+  /// Whether p is not lower than q by `fall`. If the difference of their losses is noise,
+  /// whether p is steep and uphill from q.
   bool is_above(const line_point& p, const line_point& q, double fall) const {
     if (std::abs(p.loss - q.loss) < noise_)
       return !is_flat(p) && p.slope * (p.length - q.length) > 0;

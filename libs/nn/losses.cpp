@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Losses, but for that of sequences (ctc.cpp).
+// Losses, except for sequences (ctc.cpp).
 #include "tutti/nn/losses.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ void require_equal_shapes(const char* op, const array& a, const array& b) {
         fmt::format("{}: shapes differ: {} and {}", op, a.shape().str(), b.shape().str()));
 }
 
-/// The dtype of a loss of these: bool and integers count as f32.
+/// The dtype of a loss of these operands: bool and integers count as f32.
 dtype loss_type(std::initializer_list<array> operands) {
   std::optional<dtype> type;
   for (const array& a : operands) {
@@ -49,7 +49,7 @@ dtype loss_type(std::initializer_list<array> operands) {
   return *type;
 }
 
-/// `loss` of each pair of elements, in the dtype that losses are computed in.
+/// `loss` of each pair of elements, computed in the dtype of losses.
 template <class F>
 array elementwise_loss(const char* op, const array& prediction, const array& target, reduction how,
                        F loss) {
@@ -84,7 +84,7 @@ void check_class_options(const char* op, const array& scores, const cross_entrop
   if (o.weights) detail::require_floating(op, "weights", o.weights->dtype());
 }
 
-/// Of log probabilities, for cross_entropy and nll_loss.
+/// For log probabilities; used by cross_entropy and nll_loss.
 array label_loss(const char* op, const array& log_p, const array& labels,
                  const cross_entropy_options& o) {
   const std::int64_t classes = log_p.dim(-1);
@@ -97,7 +97,7 @@ array label_loss(const char* op, const array& log_p, const array& labels,
     const array weights = o.weights->astype(type);
     costs = where(weights == 0, none, costs * weights);
   }
-  // A factor, so that the gradients of what has no label are NaN as well.
+  // A factor, so that the gradients of rows without a valid label are NaN as well.
   array usable = (labels >= 0) & (labels < classes), ignored;
   if (o.ignore) {
     ignored = labels.astype(dtype::i64) == *o.ignore;
@@ -105,7 +105,7 @@ array label_loss(const char* op, const array& log_p, const array& labels,
   }
   const array nan = full({}, std::numeric_limits<float>::quiet_NaN(), type, log_p.device());
   costs = costs * expand_dims(where(usable, ones({}, type, log_p.device()), nan), -1);
-  // Not logsumexp(logits) less the logit: their difference has few digits where both are large.
+  // Not logsumexp(logits) - logit, which loses digits if both are large.
   array loss = sum(where(truth | expand_dims(logical_not(usable), -1), costs, none), -1);
   if (o.label_smoothing > 0) {
     const double share = o.label_smoothing / static_cast<double>(classes);
@@ -138,8 +138,8 @@ array huber_loss(const array& prediction, const array& target, const huber_optio
   return elementwise_loss("huber_loss", prediction, target, options.how,
                           [&](const array& p, const array& t) {
                             const array e = p - t, size = abs(e);
-                            // The square of what is not chosen must not overflow: its slope times 0
-                            // would be NaN.
+                            // An unselected square must not overflow: its slope times 0 would be
+                            // NaN.
                             const array within = clip(e, -options.delta, options.delta);
                             return where(size <= options.delta, square(within) * 0.5,
                                          (size - options.delta / 2) * options.delta);
@@ -150,7 +150,7 @@ array binary_cross_entropy_with_logits(const array& logits, const array& target,
                                        const binary_cross_entropy_options& options) {
   constexpr const char* op = "binary_cross_entropy_with_logits";
   return elementwise_loss(op, logits, target, options.how, [&](const array& x, const array& t) {
-    // (1 - t) x + (1 + (p - 1) t) log(1 + exp(-x)), of which no part cancels another.
+    // (1 - t) x + (1 + (p - 1) t) log(1 + exp(-x)), without cancellation.
     array loss = softplus(-x);
     if (options.positive_weight)
       loss = loss * ((options.positive_weight->astype(x.dtype()) - 1) * t + 1);
@@ -197,7 +197,7 @@ array kl_divergence(const array& input, const array& target, const kl_divergence
     const array p = options.log_target ? exp(t) : t;
     const array is_none = p == 0, none = zeros({}, p.dtype(), p.device());
     const array log_p = options.log_target ? t : log(where(is_none, ones_like(p), p));
-    // Both factors, since 0 times minus infinity is NaN, and so is the slope of what is not chosen.
+    // Masks both factors: 0 times minus infinity is NaN, and so is the slope of unselected values.
     const array excess = where(is_none, none, log_p) - where(is_none, none, log_q);
     const array of_rows = sum(p * excess, -1);
     return detail::narrowed(detail::reduced(op, of_rows, options.how), type);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers that normalise: by the batch, by rows, by groups of channels.
+// Normalisation layers: over the batch, rows, or groups of channels.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ void check_channels_of(const char* op, const array& x, std::int64_t channels, ch
                                   x.shape().str()));
 }
 
-/// A vector of channels that broadcasts against an input of so many axes.
+/// A vector of channels that broadcasts against an input with this number of axes.
 array along_channels(const array& v, int axes, channel_order order) {
   if (order == channel_order::last) return v;
   shape column{v.dim(0)};
@@ -54,16 +54,16 @@ layer_parts with_scale(const char* kind, const shape& extents, bool weight, bool
 
 struct normalized_values {
   array y;               // (x - mean) / sqrt(variance + epsilon) * weight
-  array mean, variance;  // with the axes they are taken over, of extent 1
+  array mean, variance;  // with the reduced axes, of extent 1
 };
 
 array normalized(const array& x, const array& mean, const array& variance, double epsilon) {
   return (x - mean) * rsqrt(variance + epsilon);
 }
 
-/// x, normalised by its own mean and variance over the axes; the weight, if there is one, is the
-/// same along them. The gradient is S. Ioffe and C. Szegedy's (Batch normalization, 2015), which
-/// takes two sums over x's elements.
+/// x, normalised by its own mean and variance over the axes; the optional weight must be constant
+/// along them. Uses the gradient of S. Ioffe and C. Szegedy (Batch normalisation, 2015), which
+/// takes two sums over the elements of x.
 normalized_values normalized_by_own(const array& given, const std::vector<std::int64_t>& axes,
                                     double epsilon, const std::optional<array>& weight = {}) {
   const auto sums = [axes](const array& a) { return sum(a, {axes, true}); };
@@ -72,7 +72,7 @@ normalized_values normalized_by_own(const array& given, const std::vector<std::i
   const vector_function forward = [=](const std::vector<array>& v) {
     const array& x = v[0];
     const array mean = sums(x) / count;
-    // Not x - mean, which would be kept for the two that read it.
+    // Not x - mean, which would be stored for its two uses.
     const array variance = sums(square(mean - x)) / count;
     const array y = normalized(x, mean, variance, epsilon);
     return std::vector<array>{v.size() > 1 ? y * v[1] : y, mean, variance};
@@ -97,7 +97,7 @@ normalized_values normalized_by_own(const array& given, const std::vector<std::i
   return {values[0], values[1], values[2]};
 }
 
-/// Times weight, plus bias, and in the dtype of what was given.
+/// Multiplies by weight, adds bias, and casts to the dtype of `given`.
 array finished(array y, const array& given, const std::optional<array>& weight,
                const std::optional<array>& bias) {
   if (weight) y = y * *weight;
@@ -116,7 +116,7 @@ std::vector<std::int64_t> chosen(const axis_list& axes, int rank, const char* op
   return out;
 }
 
-/// Of what has a channel axis.
+/// The number of channels; throws if x has no channel axis.
 std::int64_t channels_of(const char* op, const array& x, channel_order order) {
   if (x.ndim() < 2)
     throw shape_error(fmt::format("{}: needs channels, got {}", op, x.shape().str()));
@@ -133,7 +133,7 @@ std::optional<array> channel_vector(const char* op, const std::optional<array>& 
   return along_channels(*v, x.ndim(), order);
 }
 
-/// All but the channel axis.
+/// All axes except the channel axis.
 std::vector<std::int64_t> axes_of_a_channel(const array& x, channel_order order) {
   std::vector<std::int64_t> axes;
   const int channel_axis = order == channel_order::first ? 1 : x.ndim() - 1;

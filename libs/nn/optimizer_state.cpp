@@ -70,7 +70,7 @@ void prepare_state(const char* op, const std::vector<array>& parameters,
                                      : full(p.shape(), initial, p.dtype(), p.device()));
     }
   }
-  // A caller who evaluates only the parameters must not let the history of the state grow.
+  // Keeps the history of the state from growing if the caller evaluates only the parameters.
   eval(state);
 }
 

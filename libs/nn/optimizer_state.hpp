@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all optimisers do with their options and their state.
+// Checks of options and state for all optimisers.
 #pragma once
 
 #include <cmath>
@@ -15,14 +15,14 @@ namespace tutti::nn::detail {
 inline bool is_rate(double value) { return std::isfinite(value) && value >= 0; }
 inline bool is_decay(double value) { return value >= 0 && value < 1; }
 
-/// f16 and bf16 as f32: what most optimisers compute in, since an f16 holds neither their epsilon
-/// nor the squares of small gradients.
+/// f16 and bf16 as f32: most optimisers compute in f32, because f16 can represent neither their
+/// epsilon nor the squares of small gradients.
 std::vector<array> all_widened(const std::vector<array>& arrays);
 
-/// Throws unless each of `state` can be that of a parameter. No array is computed for it.
+/// Throws unless each array of `state` can belong to a parameter. Computes no array.
 void check_loaded(const char* op, std::span<const array> state);
 
-/// Checks that parameters, gradients and state fit. `slots`: state arrays a parameter; an empty
+/// Checks that parameters, gradients and state match. `slots`: state arrays per parameter; an empty
 /// state is filled with `initial`.
 void prepare_state(const char* op, const std::vector<array>& parameters,
                    const std::vector<array>& gradients, std::size_t slots,

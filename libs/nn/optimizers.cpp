@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SGD and Adam. Each parameter's update is elementwise, so it fuses into one program; what changes
-// from step to step enters as scalar arguments.
+// SGD and Adam. Each parameter's update is elementwise, so it fuses into one program; values that
+// change between steps are scalar arguments.
 #include "tutti/nn/optimizers.hpp"
 
 #include <fmt/format.h>
@@ -101,7 +101,7 @@ std::vector<array> adam::step(const std::vector<array>& parameters,
 }
 
 void adam::load_state(std::span<const array> state, std::int64_t steps) {
-  // All are exact as f64, and nobody lives to see the count pass the end of its type.
+  // All counts up to this are exact in f64.
   constexpr std::int64_t most_steps = std::int64_t{1} << 53;
   constexpr const char* op = "adam::load_state";
   detail::check_loaded(op, state);

@@ -13,8 +13,7 @@ namespace tutti::nn {
 
 namespace {
 
-// Scales that are normal numbers of f32, and their reciprocals too: 0 times an infinite one would
-// be NaN.
+// Scales and their reciprocals must be normal f32 numbers: 0 times an infinite one would be NaN.
 constexpr double least_scale = 0x1p-126, most_scale = 0x1p126;
 
 }  // namespace
@@ -40,7 +39,7 @@ loss_scaler::loss_scaler(const loss_scaler_options& options)
 }
 
 array loss_scaler::scaled(const array& loss) const {
-  // An f16 ends at 65504: the product is one of f32.
+  // The product is f32, because f16 ends at 65504.
   return detail::widened(loss) * scale_;
 }
 

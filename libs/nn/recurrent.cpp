@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recurrent networks, unrolled over their steps, and layers that hold their weights.
+// Recurrent networks, unrolled over their steps, and layers with their weights.
 #include "tutti/nn/recurrent.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ void check_recurrent(const char* op, std::int64_t in, std::int64_t hidden,
     throw value_error(fmt::format("{}: carry goes on forwards, reverse does not", op));
 }
 
-/// Weights and biases of so many gates.
+/// The weights and biases of `gates` gates.
 layer_parts gates_of(const char* op, std::int64_t gates, std::int64_t in, std::int64_t hidden,
                      random::key key, const recurrent_options& o, dtype type, const device& on) {
   const std::vector<random::key> keys = random::split(key, static_cast<int>(2 * gates));
@@ -47,11 +47,11 @@ layer_parts gates_of(const char* op, std::int64_t gates, std::int64_t in, std::i
   return parts;
 }
 
-/// Sizes of a call, and x W + b of all its steps.
+/// The sizes of a call, and x W + b of all its steps.
 struct prepared {
   std::int64_t hidden;
   array projected;            // [N, T, G hidden]
-  std::vector<array> values;  // the states to begin with
+  std::vector<array> values;  // initial states
 };
 
 void check_fits(const char* op, const char* what, const array& given, const shape& wanted) {
@@ -98,14 +98,14 @@ array gate(const array& all_gates, std::int64_t which, std::int64_t hidden) {
   return all_gates(ellipsis(), slice{which * hidden, (which + 1) * hidden});
 }
 
-/// What the activation gives for a limited operand.
+/// The activation of an operand clipped as the options say.
 array limited(const activation& f, const array& x, const recurrence_options& o) {
   return f(o.clip ? clip(x, -*o.clip, *o.clip) : x);
 }
 
-/// One step, element by element: from the gates and the states before it to those behind it, h
-/// first. Gates up to `summed` are of x W + b + h U + b'; of the later ones, those of h come first,
-/// then those of x.
+/// One elementwise step: computes the states after it from the gates and the states before it, h
+/// first. The first `summed` gates are of x W + b + h U + b'; the later ones are given separately,
+/// those of h before those of x.
 struct step_rule {
   std::int64_t gates, summed;
   std::function<std::vector<array>(std::span<const array> gates, std::span<const array> states)>
@@ -127,7 +127,7 @@ array product_with(const array& h, const array& weight, const array* bias) {
   return bias != nullptr ? matmul(h, weight) + *bias : matmul(h, weight);
 }
 
-/// The states behind a step; `from_x` x W + b of the step.
+/// The states after a step; `from_x`: x W + b of the step.
 using cell = std::function<std::vector<array>(const array& from_x, const std::vector<array>&)>;
 
 cell cell_of(const step_rule& rule, const array& weight, const array* bias) {
@@ -137,13 +137,13 @@ cell cell_of(const step_rule& rule, const array& weight, const array* bias) {
   };
 }
 
-/// Whether each row runs at each of its steps: [N, steps, 1].
+/// Whether each row is active at each of its steps: [N, steps, 1].
 array running(const array& lengths, std::int64_t steps) {
   const array all = arange(steps, dtype::i64, lengths.device());
   return expand_dims(expand_dims(lengths.astype(dtype::i64), 1) > all, 2);
 }
 
-/// The states behind each step.
+/// The states after each step.
 std::vector<std::vector<array>> unroll(const std::vector<array>& steps, std::vector<array> states,
                                        const recurrence_options& o, const cell& advance) {
   std::vector<std::vector<array>> all(steps.size());
@@ -170,7 +170,7 @@ array stacked(const std::vector<std::vector<array>>& all, std::size_t which) {
   return stack(of_steps, 1);
 }
 
-/// h of each step; 0 where a row has ended.
+/// h of each step; 0 after the end of a row.
 recurrence recurrence_of(const array& h, std::vector<array> states, const recurrence_options& o) {
   if (o.last) return {states[0], std::move(states)};
   if (!o.lengths) return {h, std::move(states)};
@@ -183,9 +183,10 @@ recurrence differentiated_by_operations(const prepared& from, const recurrence_o
   return recurrence_of(stacked(all, 0), all[last_of(all.size(), o)], o);
 }
 
-/// The backward pass of a recurrence whose steps are rule.advance: what no step needs of another
-/// one, the derivatives of rule.advance and the weights' gradient, is computed for all steps at
-/// once. A step is then one product with the weights, and one multiplication with its derivatives.
+/// The backward pass of a recurrence with steps rule.advance. Everything that is independent
+/// between steps, the derivatives of rule.advance and the gradient of the weights, is computed for
+/// all steps at once. Each step is then one product with the weights and one multiplication with
+/// its derivatives.
 class backward_pass {
  public:
   backward_pass(const step_rule& rule, const recurrence_options& o, const array& weight,
@@ -198,7 +199,7 @@ class backward_pass {
   };
 
   /// `states`: before the first step; `all`: of all steps [N, T, hidden]; `of_all` and `of_last`:
-  /// cotangents of those of all steps, and of those behind the last.
+  /// cotangents of the states of all steps and of those after the last.
   cotangents run(const array& projected, std::span<const array> states, std::span<const array> all,
                  std::span<const array> of_all, std::span<const array> of_last) {
     const std::int64_t rows = projected.dim(0), steps = projected.dim(1);
@@ -220,12 +221,12 @@ class backward_pass {
     };
     std::vector<array> of_steps(static_cast<std::size_t>(steps));
     std::vector<array> of_states(of_last.begin(), of_last.end());
-    array of_product;  // what h of a step gets through the next one's product
+    array of_product;  // cotangent of h from the product of the next step
     for (std::int64_t i = steps; i-- > 0;) {
       const std::int64_t t = options_.reverse ? steps - 1 - i : i;
       array total;
       for (std::size_t s = 0; s < states.size(); ++s) {
-        // All in the space of the result, so that a step is one loop.
+        // All in the shape of the result, so that a step is one loop.
         array of_state = over(of_states[s]) + over(of_all[s](tutti::all(), t));
         if (s == 0 && of_product.valid()) of_state = of_state + over(of_product);
         const array part = of_state * rates[s](tutti::all(), t);
@@ -254,7 +255,7 @@ class backward_pass {
   }
 
  private:
-  // For each state behind a step, its derivatives after all gates and states before the step.
+  // For each state after a step, its derivatives with respect to all gates and states before it.
   std::vector<array> derivatives(const array& projected, const std::vector<array>& before) {
     std::vector<array> of =
         gates_of_step(rule_, projected, product_with(before[0], weight_, bias_), hidden_);
@@ -299,7 +300,7 @@ recurrence differentiated_at_once(const prepared& from, const recurrent_weights&
   const auto bias_in = [states](const std::vector<array>& given) {
     return given.size() > states + 2 ? &given.back() : nullptr;
   };
-  // The states behind the last step, then each of all steps.
+  // The states after the last step, then each state of all steps.
   const vector_function forward = [=](const std::vector<array>& given) {
     const auto first = states_in(given, 2);
     const auto all = unroll(unstack(given[0], 1), {first.begin(), first.end()}, o,
@@ -325,7 +326,7 @@ recurrence differentiated_at_once(const prepared& from, const recurrent_weights&
   return recurrence_of(h, std::move(values), o);
 }
 
-/// Whether the function is known to work element by element and to have no arrays of its own.
+/// Whether the function is known to be elementwise and without arrays of its own.
 bool is_elementwise(const activation& f) {
   using function = array (*)(const array&);
   const function* const plain = f.target<function>();
@@ -342,7 +343,7 @@ recurrence run(const prepared& from, const recurrent_weights& w, const recurrenc
       from, o, cell_of(rule, w.hidden, w.hidden_bias ? &*w.hidden_bias : nullptr));
 }
 
-/// The options of a layer's call; its state where it goes on.
+/// The options for a layer's call, with its state if it continues.
 recurrence_options options_of(const recurrent_options& o, std::span<const array> state) {
   return {.reverse = o.reverse, .last = o.last, .state = {state.begin(), state.end()}};
 }
@@ -361,7 +362,7 @@ applied finished(recurrence&& done, bool carry) {
 
 using network = recurrence (*)(const array&, const recurrent_weights&, const recurrence_options&);
 
-/// A layer of the parts that applies the function to its parameters: weights, bias, hidden bias.
+/// A layer that applies the function to its parameters: weights, bias, hidden bias.
 layer layer_of(layer_parts&& parts, std::int64_t in, std::int64_t hidden,
                const std::vector<std::string>& states, const recurrent_options& options,
                network function) {

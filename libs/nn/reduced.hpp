@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of the losses of all elements.
+// Reduction of the losses of all elements.
 #pragma once
 
 #include "tutti/nn/losses.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Learning rates by step, and what watches a number that should improve.
+// Learning rate schedules, and monitors of a number that should improve.
 #include <fmt/format.h>
 
 #include <cmath>

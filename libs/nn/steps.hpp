@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steps of a sequence, one by one.
+// The steps of a sequence.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace tutti::nn::detail {
 
-/// unstack(), but that the cotangents of all steps are put together at once. Those of T views would
-/// be T arrays of zeros, each with one step in it, to add up.
+/// unstack() with a gradient that stacks the cotangents of all steps at once. The gradient of T
+/// views would add up T arrays of zeros with one step each.
 inline std::vector<array> steps_of(const array& sequence, int axis) {
   const vector_function forward = [axis](const std::vector<array>& of) {
     return unstack(of[0], axis);

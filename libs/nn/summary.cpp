@@ -15,7 +15,7 @@ struct summary_row {
   std::string name, output, parameters;
 };
 
-/// Shape, dtype and parameters of each layer, in the order in which they are entered.
+/// Shape, dtype and parameters of each layer, in the order in which they are applied.
 class summary_watcher : public detail::layer_watcher {
  public:
   void enter(const layer& entered) override {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of a training run does not depend on its optimiser: gradients, taking a step over, and the
-// arrays that are saved.
+// The optimiser-independent parts of a training run: gradients, adopting a step, saved arrays.
 #include "tutti/nn/trainer.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +23,7 @@ device_group members(const layer& model, const trainer_options& options) {
   return device_group(std::vector<device>{model.parameters()[0].device()});
 }
 
-/// The same on all ranks of a job.
+/// Equal on all ranks of a job.
 std::vector<sharded> initial(std::vector<array> values, const device_group& group,
                              const data_parallel_options& options) {
   if (options.job) values = options.job->broadcast(values);
@@ -43,7 +42,7 @@ data_parallel::stateful_function member_step(const layer& model, const batch_los
 constexpr std::string_view model_prefix = "model.", state_prefix = "state.",
                            optimizer_prefix = "optimizer.", steps_name = "steps";
 
-/// Moves what begins with `prefix` out of `from`, without it.
+/// Moves arrays whose names start with `prefix` out of `from`, removing the prefix.
 io::named_arrays taken_out(io::named_arrays& from, std::string_view prefix) {
   io::named_arrays out;
   for (auto at = from.begin(); at != from.end();) {
@@ -61,7 +60,7 @@ void add(io::named_arrays& to, std::string_view prefix, const io::named_arrays& 
   for (const auto& [name, a] : arrays) to.emplace(std::string(prefix) + name, a);
 }
 
-/// Those named 0, 1, 2, ... in this order.
+/// The arrays named 0, 1, 2, ... in order.
 std::vector<array> numbered(const io::named_arrays& arrays) {
   std::vector<array> out;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -120,7 +119,7 @@ void training_run::move_to(const device_group& members) {
 parallel_step training_run::gradients(const std::vector<array>& batch) const {
   parallel_step step = gradient_(parameters, state, batch, random::fold_in(key_, steps));
   if (!clip_norm_) return step;
-  std::vector<std::vector<array>> clipped;  // by member, all of which have the same gradients
+  std::vector<std::vector<array>> clipped;  // by member; all have the same gradients
   for (std::size_t m = 0; m < group.size(); ++m)
     clipped.push_back(clip_by_norm(parts_at(step.gradients, m), *clip_norm_).gradients);
   for (std::size_t i = 0; i < step.gradients.size(); ++i) {

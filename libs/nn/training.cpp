@@ -84,11 +84,11 @@ clipped_gradients clip_by_norm(const std::vector<array>& gradients, double most)
       squares = squares.valid() ? squares + own : own;
     }
     clipped_gradients out{{}, sqrt(squares)};
-    // Of a norm that is infinite the quotient is 0, which would hide it.
+    // For an infinite norm the quotient is 0, which would hide it.
     const array factor = where(isfinite(out.norm), minimum(most / maximum(out.norm, 1e-30), 1.0),
                                std::numeric_limits<float>::quiet_NaN());
     for (const array& g : gradients) {
-      const array wide = detail::widened(g);  // an f16 has few digits for a small factor
+      const array wide = detail::widened(g);  // f16 has few digits for a small factor
       out.gradients.push_back(detail::narrowed(wide * factor.astype(wide.dtype()), g.dtype()));
     }
     return out;
@@ -137,7 +137,7 @@ void exponential_average::load_state(std::span<const array> state, std::int64_t 
   if (updates < 0 || state.empty() != (updates == 0))
     throw value_error(fmt::format("{}: {} arrays after {} updates", op, state.size(), updates));
   sums_.assign(state.begin(), state.end());
-  types_.clear();  // the next update tells
+  types_.clear();  // set by the next update
   updates_ = updates;
 }
 

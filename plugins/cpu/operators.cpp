@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator group: by the host engine, factorisations by LAPACK or, without one, by plain loops.
+// The operator group, run by the host engine; factorisations by LAPACK or, without it, plain loops.
 #include "sdk/device_layer/operators.hpp"
 
 #include "sdk/device_layer/matmul_call.hpp"
@@ -11,7 +11,7 @@
 #include "sdk/validate_operator.hpp"
 
 struct tutti_plan {
-  std::shared_ptr<const tutti::sdk::engine_operator> what;  // kept by launches in line
+  std::shared_ptr<const tutti::sdk::engine_operator> what;  // shared with queued launches
 };
 
 namespace tutti::host_device {
@@ -20,8 +20,8 @@ namespace {
 using sdk::deref;
 using sdk::guarded;
 
-// The description, or null and the reason against it. Products of complex numbers and halves the
-// core makes of others, which are faster than plain loops.
+// Returns the description, or null and the reason in `against`. For products of complex numbers and
+// halves the core uses other operations, which are faster than plain loops.
 std::shared_ptr<const sdk::owned_operator> read_description(const tutti_device& device,
                                                             const tutti_operator_desc* desc,
                                                             const char*& against) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry of the cpu plugin: the processor that the application runs on, with all of its cores
-// and without a driver or a compiler. TUTTI_CPU_THREADS sets how many threads compute;
-// TUTTI_CPU_DEVICES divides them among several devices, to try work on many.
+// The entry point of the cpu plugin, which computes on the cores of the host without a driver or a
+// compiler. TUTTI_CPU_THREADS sets the number of threads; TUTTI_CPU_DEVICES divides them among
+// several devices, to test multi-device code.
 #include <algorithm>
 
 #include "sdk/device_layer/host.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs by the host engine.
+// The program group, run by the host engine.
 #include "sdk/host_device/program_table.hpp"
 #include "sdk/host_engine/on_buffers.hpp"
 

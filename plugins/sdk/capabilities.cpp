@@ -19,7 +19,7 @@ void add(std::vector<uint32_t>& sets, uint32_t number, uint32_t dtypes) {
   sets[number] |= dtypes;
 }
 
-// What the operands of a row may be, and its results.
+// The dtypes of the operands and results of a row.
 uint32_t dtypes_of(const op_info& row, uint32_t computed) {
   if (row.opcode == TUTTI_OP_cast || row.opcode == TUTTI_OP_where) return computed;
   if (row.opcode == TUTTI_OP_iota) return computed & TUTTI_DTYPE_BIT(TUTTI_I64);
@@ -30,7 +30,7 @@ uint32_t dtypes_of(const op_info& row, uint32_t computed) {
   for (uint8_t d = TUTTI_BOOL; d <= TUTTI_C128; ++d) {
     if ((computed & TUTTI_DTYPE_BIT(d)) == 0 || !accepts(row.kind, d)) continue;
     const uint32_t result = TUTTI_DTYPE_BIT(result_dtype(row.result, d));
-    // Comparisons give bool in registers, whatever else is computed.
+    // Comparisons produce bool in registers, whatever else is computed.
     if ((result & ~(computed | TUTTI_DTYPE_BIT(TUTTI_BOOL))) != 0) continue;
     set |= TUTTI_DTYPE_BIT(d) | result;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of collectives that do not depend on the backend.
+// Backend-independent checks of collectives.
 #include "sdk/collective.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the collectives of every backend ask of their arguments. Each failure throws plugin_error
-// that names the collective and the values.
+// Backend-independent checks of the arguments of collectives. Each failure throws plugin_error
+// naming the collective and the values.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tutti::sdk {
 
-// As tutti_collective, but that the two sides of a message are one.
+// As tutti_collective, but both sides of a message are one kind.
 enum class collective_kind {
   all_reduce,
   reduce,
@@ -23,12 +23,12 @@ enum class collective_kind {
   send_receive
 };
 
-// "all_reduce"; null for a number that is none of tutti_collective.
+// "all_reduce"; null for a number that is not a tutti_collective.
 const char* collective_call_name(int32_t kind);
 collective_kind collective_kind_of(int32_t kind);
 
-// What participants have to agree on. `count` is the elements of an input, of a broadcast's buffer
-// or of a message.
+// The properties that must be equal for all participants. `count`: elements of an input, of a
+// broadcast's buffer or of a message.
 struct collective_shape {
   collective_kind kind = collective_kind::all_reduce;
   uint64_t count = 0;
@@ -45,19 +45,19 @@ struct collective_part {
   int32_t dtype = TUTTI_INVALID;
 };
 
-// Throws unless the view is contiguous, in row-major order, and lies inside `buffer_bytes`.
+// Throws unless the view is contiguous, row-major, and lies inside `buffer_bytes`.
 collective_part validate_part(const tutti_view& view, const std::string& what,
                               uint64_t buffer_bytes);
 
-// Throws, with both, unless the elements of input and output are as the kind has them among `size`
-// participants and the dtypes are the same.
+// Throws unless the element counts of input and output, if there are both, fit the kind and `size`,
+// and their dtypes are equal.
 void require_counts(collective_kind kind, uint32_t size, const std::string& what,
                     const collective_part& in, const collective_part& out);
 
 void require_participant(uint32_t number, uint32_t size, const std::string& what);
 
-// Sum, product, minimum and maximum of numbers, any and all of truth values, and no reduction of
-// what does not reduce; anything else is TUTTI_ERROR_UNSUPPORTED.
+// Allows sum, product, minimum and maximum of numbers, any and all of bools, and no reduction for
+// kinds that do not reduce; throws TUTTI_ERROR_UNSUPPORTED for anything else.
 void require_reduction(collective_kind kind, int32_t reduction, int32_t dtype,
                        const std::string& what);
 bool has_reduction(collective_kind kind, int32_t reduction, int32_t dtype);
@@ -66,7 +66,7 @@ inline bool reduces(collective_kind kind) {
          kind == collective_kind::reduce_scatter;
 }
 
-// The participants of this process, checked: at least one, ranks below `size` and each once.
+// The checked participants of this process: at least one; ranks are unique and below `size`.
 std::vector<tutti_participant> validate_communicator(const tutti_communicator_desc& desc);
 
 }  // namespace tutti::sdk

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions, as far as they are the same for every plugin: shapes and parameters.
+// Backend-independent parts of convolutions: shapes and parameters.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace tutti::sdk {
 
 inline constexpr int spatial_axes = 3;
 
-/// Throws plugin_error where a convolution, which fits its row, has parameters or strides that do
-/// not fit, or positions that leave 62 bits.
+/// Throws plugin_error if a convolution that matches its row has invalid parameters or strides, or
+/// positions that exceed 62 bits.
 void check_convolution(const operator_call& call);
 
 /// Parameters at full size.
 tutti_convolution_params convolution_params(const operator_call& call);
 
-/// Multiply-adds of the call, about.
+/// The approximate number of multiply-adds.
 double convolution_work(const operator_call& call);
 
 }  // namespace tutti::sdk

@@ -24,7 +24,7 @@ bool event_outcome::settle(const std::optional<plugin_error>& why) {
   return true;
 }
 
-// The mutex is held.
+// Requires the mutex.
 void event_outcome::become(const std::optional<plugin_error>& why) {
   failure_ = why;
   state_.store(why ? state::failed : state::done, std::memory_order_release);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What became of an event that the host completes, kept beside the driver's own: drivers break down
-// over events that fail, or have none that can. Streams remember whom they waited for, so that a
-// failure goes on as plugin.h lays it down.
+// The outcome of a host-completed event, kept besides the driver's event, because drivers mishandle
+// events that fail or do not support it. Streams keep the outcomes they waited for, so that
+// failures propagate as plugin.h defines.
 #pragma once
 
 #include <atomic>
@@ -17,27 +17,27 @@
 
 namespace tutti::sdk {
 
-// Whom event_notify has to tell; nothing where there is no function.
+// A listener of event_notify, or none if the function is NULL.
 struct event_listener {
   tutti_event_listener function = nullptr;
   void* context = nullptr;
-  void tell(const plugin_error* failure) const noexcept;  // NULL: it is done
+  void tell(const plugin_error* failure) const noexcept;  // NULL: success
 };
-// Throws TUTTI_ERROR_INVALID_ARGUMENT for a listener that is NULL.
+// Throws TUTTI_ERROR_INVALID_ARGUMENT for a NULL listener.
 event_listener listener_of(tutti_event_listener function, void* context);
 
 class event_outcome {
  public:
-  // Done, or failed with `why`. False, and nothing happens, where that was settled before.
+  // Marks it as done, or as failed with `why`. Returns false if it is already settled.
   bool settle(const std::optional<plugin_error>& why);
-  // To be told once: by tell_listeners(), or here where it is settled.
+  // Calls the listener once: in tell_listeners(), or immediately if it is settled.
   void notify(const event_listener& listener);
-  // Behind settle(), when waiters are let go as well.
+  // Called after settle(), when waiters are released as well.
   void tell_listeners() noexcept;
   bool is_settled() const { return state_.load(std::memory_order_acquire) != state::pending; }
-  // Until it is settled, a failure among `others` is one of this as well, named by `words`.
+  // Until it is settled, a failure among `others` also counts as its own, named by `words`.
   void follow(const std::vector<std::shared_ptr<event_outcome>>& others, const std::string& words);
-  // Null where it has not failed; stays valid, since nothing changes any more.
+  // Null if it has not failed; stays valid, since a settled outcome does not change.
   const plugin_error* failure() {
     const state now = state_.load(std::memory_order_acquire);
     return now == state::pending ? followed_failure() : now == state::failed ? &*failure_ : nullptr;
@@ -55,29 +55,29 @@ class event_outcome {
 };
 
 using shared_outcome = std::shared_ptr<event_outcome>;
-// What some work comes after. It is only as good as all of them.
+// The outcomes that some work depends on.
 using outcomes = std::vector<shared_outcome>;
 
-// The first that has failed; null where none has.
+// The first failure; null if there is none.
 const plugin_error* failure_among(const outcomes& all);
 // Throws that failure.
 void throw_failure_among(const outcomes& all);
 
-// What a host fails an event with: a copy of `status`, nothing for NULL.
+// The failure passed by a host: a copy of `status`, nothing for NULL.
 std::optional<plugin_error> failure_of(const tutti_status* status);
-// Settles a host event as event_signal has to; NULL stands for an event of work.
+// Settles a host event for event_signal; NULL means that the event belongs to work.
 void signal(event_outcome* event, const tutti_status* status);
 inline constexpr const char* no_host_event = "event signal: the event belongs to work on a stream";
 inline constexpr const char* signalled_before = "event signal: the event was signalled before";
 
-// The outcomes that a stream has waited for. Calls of one stream are serialised by the caller.
+// The outcomes that a stream has waited for. The caller serialises calls of one stream.
 class awaited_outcomes {
  public:
   void add(const outcomes& more);
-  // Those that may fail or have failed, for what is enqueued now.
+  // The outcomes that may fail or have failed, for work enqueued now.
   const outcomes& open();
   bool empty() const { return all_.empty(); }
-  // After a failure was awaited, and all else: throws it, and is sound again.
+  // Called after everything was awaited and one failed: throws the failure and resets.
   void throw_and_forget();
 
  private:

@@ -13,8 +13,8 @@
 namespace tutti::sdk {
 namespace {
 
-// The radices of a length without larger primes, by falling size but for powers of 2; none where it
-// has such primes.
+// The radices of a length without larger primes, in decreasing order except for powers of 2; empty
+// if the length has larger primes.
 std::vector<uint32_t> radices_of(uint64_t length) {
   std::vector<uint32_t> all;
   for (uint32_t odd = 3; odd <= largest_radix; odd += 2)
@@ -56,7 +56,7 @@ tutti_fft_params fft_params(const operator_call& call) {
 fourier_plan plan_fourier(uint64_t points) {
   fourier_plan plan{points, points, radices_of(points)};
   if (points == 1 || !plan.radices.empty()) return plan;
-  // Of the lengths 2^k, 3 2^k, 5 2^k and 9 2^k that hold the convolution the least.
+  // The smallest sufficient length of the form 2^k, 3 2^k, 5 2^k or 9 2^k.
   const uint64_t needed = 2 * points - 1;
   uint64_t best = UINT64_MAX;
   for (const uint64_t odd : {1, 3, 5, 9}) {

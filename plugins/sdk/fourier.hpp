@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The discrete Fourier transform, as far as it is the same for every plugin: shapes, parameters and
-// how a length is cut into factors.
+// Backend-independent parts of the Fourier transform: shapes, parameters, factors of a length.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +11,14 @@
 
 namespace tutti::sdk {
 
-/// Throws plugin_error where TUTTI_OPERATOR_FFT, which fits its row, has parameters that do not
-/// fit.
+/// Throws plugin_error if TUTTI_OPERATOR_FFT that matches its row has invalid parameters.
 void check_fourier(const operator_call& call);
 
 /// Parameters at full size, checked.
 tutti_fft_params fft_params(const operator_call& call);
 
-/// How a transform of `points` is done: by transforms of `length` points, as the product of its
-/// `radices`, and where that is not `points` as a convolution (Bluestein 1970).
+/// A transform of `points`, computed by transforms of `length` points, the product of its
+/// `radices`; as a convolution if `length` differs from `points` (Bluestein 1970).
 struct fourier_plan {
   uint64_t points, length;
   std::vector<uint32_t> radices;  // 2, 4, 8 or an odd prime up to largest_radix

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transforms of the host: a pass for each prime factor (Stockham's autosort), large primes as a
+// Transforms on the host: a pass for each prime factor (Stockham's autosort), large primes as a
 // convolution with a chirp (Bluestein, "A linear filtering approach to the computation of discrete
 // Fourier transform", 1970).
 #include "sdk/fourier_roots.hpp"
@@ -12,7 +12,7 @@
 namespace tutti::sdk {
 namespace {
 
-constexpr uint64_t largest_direct = 61;  // primes beyond become convolutions
+constexpr uint64_t largest_direct = 61;  // larger primes become convolutions
 
 template <typename T>
 complex_number<T> narrowed(complex_number<long double> x) {
@@ -22,7 +22,7 @@ complex_number<T> narrowed(complex_number<long double> x) {
 }  // namespace
 
 complex_number<long double> unit_root(uint64_t index, uint64_t count) {
-  // Angles within an eighth of a turn, where sine and cosine lose nothing; the octant by integers.
+  // Angles within an eighth of a turn keep sine and cosine accurate; the octant is an integer.
   const auto eighths = static_cast<unsigned __int128>(index) * 8;
   const auto octant = static_cast<uint64_t>(eighths / count);
   auto rest = static_cast<long double>(static_cast<uint64_t>(eighths % count));
@@ -78,7 +78,7 @@ class prime_transform {
     both_(a);
     for (uint64_t i = 0; i < a.size(); ++i) {
       const value product = a[i] * spectrum_[i];
-      a[i] = {product.im, product.re};  // exchanged, for the way back
+      a[i] = {product.im, product.re};  // exchanged, for the inverse transform
     }
     both_(a);
     for (uint64_t i = 0; i < points_; ++i) x[i] = value{a[i].im, a[i].re} * chirp_[i];
@@ -120,8 +120,7 @@ void host_transform<T>::operator()(std::vector<value>& x) const {
   }
 }
 
-// Numbers q + done * (p + k * m) for k < radix, m = length / (done * radix), become numbers
-// q + done * (radix * p + k).
+// Moves numbers q + done * (p + k * m) to q + done * (radix * p + k); k < radix.
 template <typename T>
 void host_transform<T>::pass(const factor& f, uint64_t done, const value* x, value* out) const {
   const uint64_t radix = f.radix, m = roots_.size() / (done * radix);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Roots of unity, computed so that each is rounded about once, and transforms of the host by them:
-// what plans keep, and what the reference plugin computes by.
+// Roots of unity, each rounded about once, and host transforms that use them: for the tables of
+// plans, and for the reference plugin.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tutti::sdk {
 
-/// Without the rules that std::complex has for infinities, which cost most of the time.
+/// Without the rules of std::complex for infinities, which take most of the time.
 template <typename T>
 struct complex_number {
   T re = 0, im = 0;
@@ -47,21 +47,20 @@ std::vector<complex_number<long double>> chirp_of(uint64_t points);
 template <typename T>
 class prime_transform;
 
-/// Transforms of one length, with exp(-2 pi i / length): any length, in O(n log n). T is double or
-/// long double.
+/// Transforms of any length with exp(-2 pi i / length) in O(n log n). T: double or long double.
 template <typename T>
 class host_transform {
  public:
   using value = complex_number<T>;
   explicit host_transform(uint64_t length);
   uint64_t length() const { return roots_.size(); }
-  /// x, of that many elements, replaced by its transform.
+  /// Replaces x, of that many elements, by its transform.
   void operator()(std::vector<value>& x) const;
 
  private:
   struct factor {
     uint64_t radix;
-    std::shared_ptr<const prime_transform<T>> large;  // of a prime for which sums take too long
+    std::shared_ptr<const prime_transform<T>> large;  // for a prime too large for direct sums
   };
   void pass(const factor& f, uint64_t done, const value* x, value* out) const;
 

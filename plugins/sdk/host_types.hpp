@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a dtype number to a C++ type, for code that computes on the host: the one switch that the
-// reference plugin and `tutti verify` go through.
+// Maps dtype numbers to C++ types for computing on the host; also used by `tutti verify`.
 #pragma once
 
 #include <complex>
@@ -42,7 +41,7 @@ decltype(auto) with_real_type(uint8_t dtype, F&& f) {
   }
 }
 
-// The same, with complex numbers.
+// The same, including complex numbers.
 template <typename F>
 decltype(auto) with_register_type(uint8_t dtype, F&& f) {
   if (dtype == TUTTI_C64) return f(type_tag<std::complex<float>>{});
@@ -50,7 +49,7 @@ decltype(auto) with_register_type(uint8_t dtype, F&& f) {
   return with_real_type(dtype, f);
 }
 
-// How an element lies in memory: `value` is what it is in a register.
+// The storage format of an element; `value` is its register type.
 template <typename T>
 struct stored {
   using value = T;
@@ -63,7 +62,7 @@ struct stored {
   static void store(std::byte* to, T element) { std::memcpy(to, &element, sizeof(T)); }
 };
 
-// Any byte but 0 counts as true, only 1 is written.
+// Any nonzero byte is true, only 1 is written.
 template <>
 struct stored<bool> {
   using value = bool;
@@ -83,8 +82,7 @@ struct stored_half {
 using stored_f16 = stored_half<host::half_to_float, host::float_to_half>;
 using stored_bf16 = stored_half<host::bfloat16_to_float, host::float_to_bfloat16>;
 
-// Calls `f` with the tag of the storage (stored<T>, stored_f16, stored_bf16) of a real stored
-// dtype.
+// Calls `f` with the storage tag (stored<T>, stored_f16, stored_bf16) of a real stored dtype.
 template <typename F>
 decltype(auto) with_real_stored_type(uint8_t dtype, F&& f) {
   if (dtype == TUTTI_F16) return f(type_tag<stored_f16>{});
@@ -94,7 +92,7 @@ decltype(auto) with_real_stored_type(uint8_t dtype, F&& f) {
   });
 }
 
-// The same, with complex numbers.
+// The same, including complex numbers.
 template <typename F>
 decltype(auto) with_stored_type(uint8_t dtype, F&& f) {
   if (dtype == TUTTI_C64) return f(type_tag<stored<std::complex<float>>>{});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of the application's own kernels and their launches.
+// Checks of application kernels and their launches.
 #include "sdk/kernel_launch.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string sizes_text(const uint64_t (&sizes)[3]) {
          std::to_string(sizes[2]);
 }
 
-// False where the product is beyond 63 bits.
+// False if the product exceeds 63 bits.
 bool multiply(const uint64_t (&sizes)[3], uint64_t& product) {
   product = 1;
   for (const uint64_t size : sizes)

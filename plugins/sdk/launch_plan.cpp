@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes were chosen by measurement: docs/benchmarks.md. A CPU runtime wakes its threads in tens of
-// microseconds, so little work stays in one group; a GPU wants many groups in flight.
+// Sizes were measured: docs/benchmarks.md. A CPU runtime wakes its threads in tens of microseconds,
+// so little work stays in one group; a GPU needs many groups in flight.
 #include "sdk/launch_plan.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace tutti::sdk {
 namespace {
 
-constexpr uint64_t elements_of_a_group = 16384;  // the least that pays for another group
+constexpr uint64_t elements_of_a_group = 16384;  // minimum per additional group
 constexpr uint64_t reduce_segment = 2048;        // between two compensated additions
-// A tile: its lines fit a close cache, and whole cache lines of any dtype are used of each.
+// The lines of a tile fit the L1 or L2 cache and use whole cache lines for any dtype.
 constexpr int64_t tile_lines = 64, tile_columns = 64;
 
 uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
@@ -50,8 +50,7 @@ space measure(const program_layout& layout, const uint64_t* extent) {
   return s;
 }
 
-// An odd number of groups lets PoCL, which hands 1 + groups/threads of them to the first thread
-// that asks, share evenly.
+// PoCL gives 1 + groups/threads groups to the first thread; an odd number balances the load.
 uint64_t cpu_groups(uint64_t points, uint64_t cost, const machine& on) {
   const uint64_t most = on.compute_units > 1 ? on.compute_units * 32ull - 1 : 16;
   const uint64_t work = points > (uint64_t{1} << 40) ? points : points * cost / 4;
@@ -98,7 +97,7 @@ void plan_cpu(const program_layout& layout, const space& s, const machine& on, l
   std::copy(words, words + plan_words, p.words);
 }
 
-// Points that a group of the finishing kernel takes at once: as in gpu_finish of renderer_gpu.cpp.
+// The points that a group of the finishing kernel processes at once: see gpu_finish.
 uint64_t finish_slots(uint64_t kept, uint64_t parts, uint64_t group) {
   uint64_t slots = 1;
   while (slots < kept && slots < group && (slots < 32 || group / slots > parts)) slots *= 2;
@@ -108,11 +107,11 @@ uint64_t finish_slots(uint64_t kept, uint64_t parts, uint64_t group) {
 void plan_gpu(const program_layout& layout, const space& s, const machine& on, launch_plan& p) {
   const uint64_t group = layout.work_group;
   const uint64_t most_groups = on.compute_units * 32ull;
-  // Of reductions, whose parts are added up afterwards.
+  // Of reductions whose parts are added up afterwards.
   const uint64_t most_items = on.compute_units * 8ull * group;
   const uint64_t vector = layout.vector;
   const bool inner = layout.reduces() && layout.reduce_layout == TUTTI_REDUCE_INNER;
-  // Of the innermost loop, along which work-items take vectors.
+  // The innermost loop, along which work-items use vectors.
   const uint64_t length = inner ? s.reduced_inner : s.kept_inner;
   const uint64_t segments = ceil_div(length, vector);
   const uint64_t kept = inner ? s.kept : s.kept / s.kept_inner * segments;
@@ -210,7 +209,7 @@ class packer {
     *to_++ = word;
   }
   // Multiplier m and shift s with n / d = (m * n / 2^W + n) / 2^s for all 0 <= n < 2^(W - 1), where
-  // W is the width of a word: m = ceil(2^W (2^s - d) / d) or one more, s = ceil(log2 d); T.
+  // W is the width of a word: m = ceil(2^W (2^s - d) / d) or one more, s = ceil(log2 d). T.
   // Granlund and P. Montgomery, "Division by invariant integers using multiplication", PLDI 1994.
   void put_divisor(uint64_t d) {
     d = std::max<uint64_t>(d, 1);
@@ -238,7 +237,7 @@ void pack(const program_layout& l, const uint64_t* extent, const tutti_operand* 
     if (!l.tiled) return d;
     return d == l.kept - 2 ? plan.across : d == plan.across ? l.kept - 2 : d;
   };
-  // Normalisation adds dimensions of extent 1 at the end of the kept or of the reduced ones.
+  // Normalisation appends dimensions of extent 1 to the kept or the reduced ones.
   const auto put_dims = [&](auto&& value, int64_t filler) {
     for (uint32_t d = 0; d < l.kept; ++d) out.put(d < l.given_kept ? value(given(d)) : filler);
     for (uint32_t d = 0; d < l.reduced; ++d) {

@@ -18,7 +18,7 @@ void check_svd(const operator_call& call, const matrix_extents& m) {
           "another number of singular values");
   if (call.output_count == 1) return;
   const uint64_t k = call.views[0].extent[2], l = call.views[2].extent[1];
-  // Where both forms of u have the same shape, vh decides.
+  // If both forms of u have the same shape, vh decides.
   require((k == least && l == least) || (k == m.rows && l == m.columns), call,
           "u and vh have neither all rows and columns nor as many as singular values");
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dense linear algebra, as far as it is the same for every plugin: shapes, parameters and what is
-// said of a matrix that has no result.
+// Backend-independent parts of dense linear algebra: shapes, parameters and messages.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +13,19 @@ namespace tutti::sdk {
 /// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_EIG.
 bool is_linear_algebra(int32_t kind);
 
-/// Throws plugin_error where such an operator, which fits its row, has extents or parameters that
-/// do not fit each other.
+/// Throws plugin_error if such an operator has inconsistent extents or parameters.
 void check_linear_algebra(const operator_call& call);
 
 /// Parameters at full size, checked.
 tutti_matrix_params matrix_params(const operator_call& call);
 
-/// Matrices of a call: [batch, rows, columns] of its last view, the one that is decomposed or
-/// solved for.
+/// The [batch, rows, columns] of the last view, the one that is decomposed or solved for.
 struct matrix_extents {
   uint64_t batch, rows, columns;
 };
 matrix_extents extents_of(const operator_call& call);
 
-/// Throws INVALID_ARGUMENT: "matrix 3 of 8 is WHAT", or without numbers where there is but one.
+/// Throws INVALID_ARGUMENT: "matrix 3 of 8 is WHAT", or without numbers for a single matrix.
 [[noreturn]] void throw_no_result(const operator_call& call, uint64_t matrix, const char* what);
 inline constexpr const char* singular = "singular";
 inline constexpr const char* not_positive_definite = "not positive definite";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a description holds beyond this version's knowledge is looked for here, once for all
-// operators.
+// Detects features of a description that this version does not know, for all operators.
 #include "sdk/operator_call.hpp"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ bool all_zero(const void* from, uint64_t begin, uint64_t end) {
          std::all_of(bytes + begin, bytes + end, [](unsigned char b) { return b == 0; });
 }
 
-// The element of this number in an array whose elements are `size` bytes apart, at full size.
+// Element `number` of an array with a stride of `size` bytes, at full size.
 template <typename T>
 T element(const T* array, uint64_t number, uint64_t size) {
   T mine{};
@@ -88,7 +87,7 @@ owned_operator::owned_operator(const tutti_operator_desc* given, const char*& ag
     against = "the parameters have a field that this plugin does not know";
     return;
   }
-  // What lies beyond is zero, which is what readers take it for.
+  // The rest is zero, which is the default.
   size = std::min(size, known);
   params_.resize((size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
   std::memcpy(params_.data(), d.params, size);

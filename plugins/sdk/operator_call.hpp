@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptions and launches of operators, read from the caller's structs: at full size, with arrays
-// of their own, and refused where they ask for more than this version knows.
+// Operator descriptions and launches, read from the caller's structs: at full size, with owned
+// arrays. Unknown features are refused.
 #pragma once
 
 #include <array>
@@ -12,24 +12,23 @@
 
 namespace tutti::sdk {
 
-/// An operator that has passed checked_operator. Views have no memory, but for those that a plugin
-/// fills in for one launch.
+/// An operator that has passed check_operator. Views have no memory, unless a plugin sets it.
 struct operator_call {
   int32_t kind;  // tutti_operator
   uint32_t view_count;
   const tutti_view* views;    // outputs first
-  const void* params;         // null where there are none
+  const void* params;         // null if there are none
   uint32_t output_count = 1;  // of the views
 };
 
-/// Views of the operator that has most.
+/// The maximum number of views of an operator.
 inline constexpr uint32_t most_operands = 5;
 
 /// Owns a description's views and parameters.
 class owned_operator {
  public:
-  /// Throws plugin_error for what no plugin could read. Sets `against` where there is something in
-  /// it that this version does not know, to a text that stays valid.
+  /// Throws plugin_error for malformed descriptions. Sets `against` to a static text if the
+  /// description has features that this version does not know.
   owned_operator(const tutti_operator_desc* given, const char*& against);
 
   operator_call call() const {
@@ -51,7 +50,7 @@ struct operator_memory {
   uint64_t workspace_bytes;
 };
 
-/// Throws plugin_error naming the operator where it has another number of operands.
+/// Throws plugin_error naming the operator if the number of operands differs.
 operator_memory read_launch(const tutti_operator_launch* given, const operator_call& call);
 
 }  // namespace tutti::sdk

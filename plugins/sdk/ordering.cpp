@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of scans, sorts and their kin.
+// Checks of scans, sorts and related operators.
 #include "sdk/ordering.hpp"
 
 #include <string>

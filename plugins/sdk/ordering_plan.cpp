@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How scans, sorts and counts are cut for a device, and what workspace they take.
+// The division of scans, sorts and counts for a device, and their workspaces.
 #include <algorithm>
 #include <bit>
 
@@ -29,7 +29,7 @@ scan_plan plan_scan(const operator_call& l, schedule kind, uint32_t compute_unit
   p.block = cpu ? std::min<int64_t>(p.inner, 256) : 1;
   p.blocks = (p.inner + p.block - 1) / p.block;
 
-  // As many chunks as keep the device busy, none so short that starting it costs more.
+  // Enough chunks to keep the device busy, but none too short for its overhead.
   const int64_t shares = p.outer * p.blocks;
   const int64_t wanted = cpu ? 16 * units : p.rows ? 32 * units : 4096;
   const int64_t least = cpu ? std::max<int64_t>(16384 / p.block, 1) : p.rows ? 4096 : 64;
@@ -75,7 +75,7 @@ const char* infinity_bits(int32_t dtype) {
 
 namespace {
 
-// Hands out parts of a workspace, aligned for any vector.
+// Allocates parts of a workspace, aligned for any vector.
 class parts {
  public:
   uint64_t take(uint64_t bytes) {
@@ -211,7 +211,7 @@ void cut_selection(partition_plan& p, bool cpu, int64_t units, int64_t work_grou
   p.chunk = (p.length + p.chunks - 1) / p.chunks;
   p.chunks = (p.length + p.chunk - 1) / p.chunk;
   p.groups = static_cast<uint64_t>(std::min(busy, p.rows * p.chunks));
-  // A stage takes in some k (1 + log(chunk / k)) elements of a chunk in random order.
+  // On random data a stage receives about k (1 + log(chunk / k)) elements of a chunk.
   if (p.payload && 32 * (p.place + 1) <= p.chunk)
     p.way = selection_way::few;
   else if (p.chunks == 1)
@@ -261,7 +261,7 @@ count_plan plan_count(const operator_call& l, schedule kind, uint32_t compute_un
   if (p.bins == 0) return p;
   const int64_t units = std::max(compute_units, 1u);
   p.groups = groups_for(p.values, kind, compute_units, work_group);
-  // No more copies than there are elements to make up for clearing and summing them.
+  // Limits the copies so that clearing and summing them pays.
   const int64_t worth = std::max<int64_t>(p.values / (4 * p.bins), 1);
   if (kind == schedule::cpu) {
     p.groups = static_cast<uint64_t>(std::min(static_cast<int64_t>(p.groups), worth));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches that outlive the call that brought them: for plugins whose streams run work later, on a
-// thread of their own.
+// Launches that outlive the call, for plugins whose streams run work later on their own threads.
 #pragma once
 
 #include <vector>
@@ -10,7 +9,7 @@
 
 namespace tutti::sdk {
 
-/// Owns a copy of a validated launch and of the arrays that it points to.
+/// Owns a copy of a validated launch and its arrays.
 class owned_program_launch {
  public:
   owned_program_launch(const tutti_program_desc& desc, const tutti_program_launch& given)

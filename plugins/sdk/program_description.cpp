@@ -21,7 +21,7 @@ program_description::program_description(const tutti_program_desc* given,
                                          const program_limits& limits)
     : desc_(read_struct(given, "program description")) {
   const std::string name = program_name(desc_);
-  // Says how all the rest is to be read.
+  // The version determines how to read the rest.
   if (desc_.ir_version < TUTTI_IR_VERSION_MIN || desc_.ir_version > TUTTI_IR_VERSION) {
     throw_unsupported(name + ": ir_version is " + std::to_string(desc_.ir_version) +
                       ", this plugin knows " + std::to_string(TUTTI_IR_VERSION_MIN) + " to " +

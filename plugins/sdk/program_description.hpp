@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program's description as a plugin keeps it: checked, and with arrays of its own in this
-// plugin's layout, whatever the size of the structs that the host wrote.
+// A plugin's copy of a program description: checked, with owned arrays in this plugin's layout,
+// whatever the size of the host's structs.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@ namespace tutti::sdk {
 class program_description {
  public:
   program_description() = default;
-  /// Reads what came over the border. Throws plugin_error: TUTTI_ERROR_INVALID_ARGUMENT where it is
-  /// malformed, TUTTI_ERROR_UNSUPPORTED for another version of the IR.
+  /// Reads and checks `given`. Throws plugin_error: TUTTI_ERROR_INVALID_ARGUMENT if it is
+  /// malformed, TUTTI_ERROR_UNSUPPORTED for an unknown IR version.
   program_description(const tutti_program_desc* given, const program_limits& limits);
-  // The arrays stay where they are when a vector moves, so that desc() goes on pointing to them.
+  // Moving a vector keeps the address of its array, so desc() stays valid.
   program_description(program_description&&) = default;
   program_description& operator=(program_description&&) = default;
 
@@ -35,9 +35,8 @@ class program_description {
   std::vector<tutti_instruction> instructions_;
 };
 
-/// Brings the operands of a launch, which has passed read_struct, into this plugin's layout: into
-/// `scratch` where the host's differs. Throws TUTTI_ERROR_INVALID_ARGUMENT for arrays that are
-/// missing.
+/// Converts the operands of a launch that has passed read_struct to this plugin's layout, in
+/// `scratch` if the host's layout differs. Throws TUTTI_ERROR_INVALID_ARGUMENT for missing arrays.
 void read_operands(const tutti_program_desc& desc, tutti_program_launch& launch,
                    std::vector<tutti_operand>& scratch);
 

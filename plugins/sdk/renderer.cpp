@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rendering a program: checks of the description, the layout of the launch arguments, and the
-// assembly of the source from prelude, library functions and kernels.
+// Renders a program: checks the description, computes the layout of the launch arguments, and
+// assembles the source from prelude, library functions and kernels.
 #include "sdk/renderer.hpp"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ rendered_program render(const tutti_program_desc& desc, const dialect& words,
 
 namespace {
 
-// As many as fill 16 bytes of the widest operand that moves along the innermost loop, where all
-// that move do so element by element. Fewer where what a work-item then holds is too much for
-// registers, or the loop over them, which is unrolled, for the cache of instructions.
+// The number of elements in 16 bytes of the widest operand that moves along the innermost loop, if
+// all of these have unit stride. Smaller if the values of a work-item exceed the registers, or the
+// unrolled loop exceeds the instruction cache.
 uint32_t gpu_vector(const tutti_program_desc& desc, const program_layout& l) {
   constexpr uint32_t widest_access = 16, most_bytes = 256, most_instructions = 256;
   const bool inner = l.reduces() && l.reduce_layout == TUTTI_REDUCE_INNER;
@@ -34,7 +34,7 @@ uint32_t gpu_vector(const tutti_program_desc& desc, const program_layout& l) {
     held += dtype_size(operand.dtype);
   }
   if (widest == 0) return 1;
-  // Totals, what is lost from them and positions.
+  // Totals, their rounding errors and positions.
   if (l.reduces() && !inner) held += 2 * dtype_size(l.accumulator) + (l.finds_index() ? 8 : 0);
   uint32_t vector = widest_access / widest;
   while (vector > 1 && (vector * held > most_bytes || vector * l.instructions > most_instructions))
@@ -66,7 +66,7 @@ program_layout layout_of(const tutti_program_desc& desc, const render_options& o
     l.element_bytes.push_back(static_cast<uint8_t>(dtype_size(operand.dtype)));
     strided = strided || operand.access == TUTTI_ACCESS_STRIDED;
   }
-  // Lines can change places unless their elements are counted.
+  // Lines may be reordered unless their elements are numbered.
   l.tiled = l.kind == schedule::cpu && !l.reduces() && l.given_kept >= 2 && strided &&
             (l.given_kept == 2 || !detail::uses_iota(desc));
   for (uint32_t n = 0; n < desc.scalar_count; ++n) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rendering what runs for each element: loads, instructions, casts and stores.
+// Renders the code for each element: loads, instructions, casts and stores.
 #include <algorithm>
 
 #include "sdk/renderer_internal.hpp"
@@ -167,8 +167,7 @@ uint8_t program::widest_bytes() const {
   uint32_t widest = 1;
   for (uint8_t dtype : dtypes_) widest = std::max(widest, dtype_size(dtype));
   if (layout_.reduces()) widest = std::max(widest, dtype_size(layout_.accumulator));
-  return static_cast<uint8_t>(
-      std::min(widest, 8u));  // no lane holds more: complex numbers take two
+  return static_cast<uint8_t>(std::min(widest, 8u));  // complex numbers use two lanes
 }
 
 void program::vector_pragma() {

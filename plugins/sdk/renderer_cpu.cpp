@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CPU schedule: one work-item a group, each with an even share of the units; innermost loops
+// The CPU schedule: one work-item per group, each with an even share of the units; innermost loops
 // that the compiler vectorises; no local memory, no barriers.
 #include "sdk/renderer_internal.hpp"
 
@@ -14,7 +14,7 @@ void program::cpu_share(const char* count) {
   out_.line("const ", index_, " last = ", count, " * (group + 1) / groups;");
 }
 
-// The pointers into the line that begins at the coordinates so far and at `start`.
+// The pointers into the line that begins at the current coordinates and `start`.
 void program::cpu_line_pointers(uint32_t inner) {
   for (uint32_t n = 0; n < layout_.inputs + layout_.outputs; ++n) {
     const std::string step = operand_desc(n).access == TUTTI_ACCESS_UNIT
@@ -25,7 +25,7 @@ void program::cpu_line_pointers(uint32_t inner) {
   }
 }
 
-// The innermost loop over the `length` elements at the pointers.
+// The innermost loop over `length` elements at the pointers.
 void program::cpu_line(uint32_t inner) {
   const auto at = [&](uint32_t n) {
     const uint8_t how = operand_desc(n).access;
@@ -52,7 +52,7 @@ void program::cpu_map() {
   cpu_share("units");
   out_.line(index_, " piece = first % segments;");
   if (inner > 0) {
-    // An odometer over the rows: no division for each row.
+    // Increments the row coordinates instead of dividing for each row.
     out_.line(index_, " row = first / segments;");
     for (uint32_t d = inner; d-- > 0;) {
       out_.line(index_, " c", d, " = ", d ? join("row % n", d) : std::string("row"), ";");
@@ -86,8 +86,7 @@ void program::cpu_map() {
   out_.line("}");
 }
 
-// Tiles of `parts` lines of `segment` elements, so that what is read across the lines is still in
-// the cache for the next one.
+// Tiles of `parts` lines of `segment` elements, so that the next line reuses cache lines.
 void program::cpu_tiles() {
   const uint32_t inner = layout_.kept - 1, across = inner - 1;
   cpu_share("units");
@@ -145,7 +144,7 @@ void program::cpu_inner() {
   out_.line("}");
 }
 
-// One contiguous line of a reduction: lanes of accumulators, then what is left, then a fold.
+// One contiguous line of a reduction: accumulator lanes, the remainder, and a final fold.
 void program::cpu_inner_row() {
   const uint32_t inner = layout_.rank() - 1;
   const uint32_t lanes = dtype_size(layout_.accumulator) >= 8 ? 32 : 64;
@@ -269,8 +268,8 @@ void program::cpu_outer() {
   out_.line("}");
 }
 
-// PoCL's compiler makes no vectors of a loop that loads with a stride and looks for a position; of
-// the two by themselves it does.
+// PoCL's compiler does not vectorise a loop with both strided loads and a search for a position,
+// but it does vectorise two separate loops.
 bool program::loads_apart() const {
   const auto strided = [&](uint32_t n) { return operand_desc(n).access == TUTTI_ACCESS_STRIDED; };
   bool any = false;
@@ -278,8 +277,8 @@ bool program::loads_apart() const {
   return any && layout_.finds_index();
 }
 
-// Adds `rows` rows of the block of columns and moves on. Where errors count, several are summed by
-// themselves first: a lane then takes an eighth of the plain additions.
+// Adds `rows` rows of the block of columns and advances. Compensated sums first add several rows to
+// each other, so that a lane takes one eighth of the additions.
 void program::cpu_outer_rows(uint32_t rows) {
   const uint32_t inner = layout_.kept - 1, last = layout_.rank() - 1;
   const auto at = [&](uint32_t n) {

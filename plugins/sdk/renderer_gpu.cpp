@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPU schedule: grid-stride loops whose neighbours touch neighbouring elements, and trees in
-// local memory for reductions of the fastest-moving axis.
+// The GPU schedule: grid-stride loops with coalesced accesses, and trees in local memory for
+// reductions of the fastest-moving axis.
 #include "sdk/renderer_internal.hpp"
 
 namespace tutti::sdk::detail {
@@ -54,7 +54,7 @@ void program::gpu_element() {
   add_to_total(reduced_value(), "step");
 }
 
-// Adds the vectors of the reduced elements number n, n + lanes ..
+// Adds the vectors of the reduced elements n, n + lanes ..
 void program::gpu_elements() {
   load_rows("lanes", true);
   each_row();
@@ -68,8 +68,7 @@ void program::gpu_elements() {
   out_.line("}");
 }
 
-// Halves the work-items' totals in local memory until `least` times two are left for each
-// reduction.
+// Halves the totals of work-items in local memory until `least` times two are left per reduction.
 void program::gpu_tree(const char* least) {
   const bool index = layout_.finds_index();
   out_.line("tree[local_index] = total;");
@@ -84,7 +83,7 @@ void program::gpu_tree(const char* least) {
   out_.line("}");
 }
 
-// The rest of the tree inside a warp, without local memory.
+// The rest of the tree within a warp, without local memory.
 void program::gpu_shuffles() {
   const auto from = [&](const std::string& value) {
     return replaced(replaced(text_of(words_.shuffle), "$v", value), "$d", "w");
@@ -117,7 +116,7 @@ void program::gpu_inner() {
   out_.line("for (", wide, " base = (", wide, ")", words_.group_index,
             " * slots; base < units; base += (", wide, ")", words_.group_count, " * slots) {");
   out_.line("const ", wide, " unit = base + slot;");
-  // Whole reductions, which are most, need no divisions.
+  // Most reductions have one part and need no divisions.
   out_.line("const ", index_, " kept_index = (", index_, ")(parts == 1 ? unit : unit / parts);");
   out_.line("const ", index_, " part = (", index_, ")(unit - (", wide, ")kept_index * parts);");
   coordinates("kept_index", 0, layout_.kept);
@@ -161,7 +160,7 @@ void program::gpu_part(const char* first, const std::string& next) {
   out_.line("for (", wide, " n = begin", first, "; n < end; ", next, ") {");
 }
 
-// Of a group `slots` neighbours take neighbouring points, so that they read neighbouring partial
+// In a group, `slots` neighbours process neighbouring points for coalesced reads of partial
 // results; the work-items of one point share its parts (finish_slots of launch_plan.cpp).
 void program::gpu_finish() {
   const std::string group = std::to_string(layout_.work_group);
@@ -206,7 +205,7 @@ void program::gpu_outer() {
   out_.line("const ", wide, " columns = parts == 1 ? (", wide, ")units : units / parts;");
   out_.line("for (", wide, " unit = ", words_.global_index,
             "; unit < units; unit += ", words_.global_size, ") {");
-  // Neighbours take neighbouring columns of one part.
+  // Neighbours process neighbouring columns of one part.
   out_.line("const ", index_, " part = (", index_, ")(parts == 1 ? (", wide,
             ")0 : unit / columns);");
   out_.line("const ", index_, " column = (", index_, ")(unit - part * columns);");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same text as C++ functions over blocks of contiguous elements, from which the host engine is
-// built (host_engine/write_routines.cpp): one instruction, and the steps of a reduction.
+// Renders C++ functions over blocks of contiguous elements for the host engine
+// (host_engine/write_routines.cpp): one instruction, and the steps of a reduction.
 #include "sdk/renderer_internal.hpp"
 
 namespace tutti::sdk::detail {
@@ -36,7 +36,7 @@ std::string program::block_function(const std::string& name, helpers& needed) {
 }
 
 std::string program::reduction_functions(const std::string& name, helpers& needed) {
-  layout_.wide = true;  // programs of any size have these functions, and so positions of any size
+  layout_.wide = true;  // programs of any size use these functions, with positions of any size
   const std::string acc = accumulator_type();
   out_.line("static void ", name, "_start(void* into, ", type(TUTTI_I64), "* into_at, ", index_,
             " count) {");
@@ -53,8 +53,8 @@ std::string program::reduction_functions(const std::string& name, helpers& neede
   return out_.text;
 }
 
-// What the CPU schedule does with one contiguous line: the values are those of input 0. Positions
-// within it are narrow, since vectors hold few wide ones.
+// The CPU schedule for one contiguous line; the values are input 0. Positions within it are narrow,
+// so that more of them fit a vector.
 void program::reduction_of_a_line(const std::string& name) {
   const std::string acc = accumulator_type(), at = type(TUTTI_I64);
   const bool index = layout_.finds_index();
@@ -80,8 +80,7 @@ void program::reduction_of_a_line(const std::string& name) {
   out_.line("}");
 }
 
-// Element by element. `numbered`: the indices of the values are given one by one, else all are
-// `step`.
+// Element by element. `numbered`: each value has its own index, else all have the index `step`.
 void program::reduction_of_rows(const std::string& name, bool numbered) {
   const std::string acc = accumulator_type(), at = type(TUTTI_I64);
   out_.line("static void ", name, numbered ? "_join" : "_row", "(void* into, ", at,
@@ -98,7 +97,7 @@ void program::reduction_of_rows(const std::string& name, bool numbered) {
   out_.line("}");
 }
 
-// Compensated totals: lanes join them and begin anew, and the last ones do at the end.
+// Compensated totals: adds the lanes to the totals and clears them; adds the last lanes.
 void program::sums_of_rows(const std::string& name) {
   const std::string acc = accumulator_type();
   const auto open = [&](const char* step) {

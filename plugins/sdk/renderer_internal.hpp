@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shared by the renderer's sources: a text writer that indents by braces, and `program`, which
-// renders the parts that both schedules have in common.
+// renders the code common to both schedules.
 #pragma once
 
 #include <functional>
@@ -40,9 +40,9 @@ class writer {
 
 std::string replaced(std::string text, std::string_view what, std::string_view with);
 
-uint8_t unsigned_dtype(uint8_t dtype);  // of the same width; bool gives u8
+uint8_t unsigned_dtype(uint8_t dtype);  // of the same width; u8 for bool
 
-// The device texts of an opcode's row; NULL where not defined.
+// The device texts of an opcode's row; NULL if undefined.
 struct op_texts {
   const char* float_text = nullptr;
   const char* int_text = nullptr;
@@ -53,23 +53,22 @@ op_texts texts_of(uint16_t opcode);
 const tutti_program_operand& operand_of(const tutti_program_desc& desc, uint32_t n);
 bool uses_iota(const tutti_program_desc& desc);
 
-// Appends the library functions that `used` names, with what they depend on, once each.
+// Appends the library functions in `used` and their dependencies, once each.
 std::string library_functions(const dialect& words, const std::set<std::string>& used);
 // Adds every tutti_* identifier of `text` to `names`.
 void collect_functions(std::string_view text, std::set<std::string>& names);
 
-// What code calls that stands before it: names of library functions, dtypes whose integer helpers
-// are needed, and casts from a float to an integer dtype.
+// The definitions that generated code requires: library functions, dtypes with integer helpers, and
+// casts from a float to an integer dtype.
 struct helpers {
   std::set<std::string> functions;
   std::set<uint8_t> integers;
   std::set<std::pair<uint8_t, uint8_t>> saturating;
 };
-// The text of `needed`, and of what that depends on.
+// The text of `needed` and its dependencies.
 std::string helper_text(const dialect& words, const helpers& needed);
 
-// How the operand `input` (false: output) number n is reached in the innermost loop: pointer and
-// index expressions.
+// The pointer and index expressions of an operand in the innermost loop.
 struct place {
   std::string pointer, index;
 };
@@ -78,13 +77,13 @@ class program {
  public:
   program(const tutti_program_desc& desc, const dialect& words, const render_options& options);
   rendered_program render();
-  // C++ functions of the host engine (renderer_host.cpp), called `name`, for descriptions whose
-  // operands all have unit access. What they call joins `needed`.
+  // C++ functions of the host engine (renderer_host.cpp) named `name`, for descriptions whose
+  // operands all have unit access. Adds their dependencies to `needed`.
   std::string block_function(const std::string& name, helpers& needed);
   std::string reduction_functions(const std::string& name, helpers& needed);
 
  private:
-  // What both schedules share (renderer.cpp, renderer_body.cpp).
+  // Shared by both schedules (renderer.cpp, renderer_body.cpp).
   void check_types() const;
   void open_kernel(const char* name, bool main);
   void declare_geometry(bool main);
@@ -102,17 +101,17 @@ class program {
   std::string cast_register(const std::string& value, uint8_t from, uint8_t to);
   // A call of the library function tutti_<name>_<dtype>.
   std::string call(const char* name, uint8_t dtype, const std::string& arguments);
-  // Loads (but for hoisted inputs) and instructions; `at` gives the place of an input.
+  // Loads (except hoisted inputs) and instructions; `at` returns the place of an input.
   void body(const std::function<place(uint32_t)>& at, bool hoisted, const std::string& linear);
   void hoisted_loads(const std::function<place(uint32_t)>& at);
-  std::string reduced_value();  // the body's value in the accumulator's dtype
+  std::string reduced_value();  // the value in the accumulator's dtype
   bool uses_iota() const;
   uint8_t widest_bytes() const;
   void vector_pragma();
 
   // Coordinates c<first> .. of the linear index `linear` in dimensions [first, first + count).
   void coordinates(const std::string& linear, uint32_t first, uint32_t count);
-  // By the multiplier and shift that came for `divisor`; of values that are not negative.
+  // Divides a nonnegative value, using the multiplier and shift of `divisor`.
   std::string quotient(const std::string& value, const std::string& divisor);
   // "in0_offset + c0 * in0_stride0 + ..." over dimensions [first, last).
   std::string base(uint32_t n, uint32_t first, uint32_t last, bool with_offset) const;
@@ -123,21 +122,21 @@ class program {
   void combine(const std::string& into, const std::string& value, const std::string& into_at,
                const std::string& value_at);
   void declare_total(const std::string& name);
-  // Of what argmin and argmax find, while they look for it; no_position() is after all of them.
+  // Positions of argmin and argmax during the search; no_position() is greater than all of them.
   uint8_t position_dtype() const;
   std::string position_type() const;
   std::string no_position() const;
   void add_to_total(const std::string& value, const std::string& at);
   void add_last_lane();
   bool compensates() const;
-  // The real variables that a total consists of: itself, or "name.re" and "name.im".
+  // The real variables of a total: itself, or "name.re" and "name.im".
   std::vector<std::string> parts_of(const std::string& name) const;
   void store_result(const std::string& kept_index);
   void finish_kernel_text();
   void add_parts(const char* first, const char* next);
   void gpu_finish();
   void store_finished();
-  // Of the host engine.
+  // Host engine.
   void reduction_of_a_line(const std::string& name);
   void reduction_of_rows(const std::string& name, bool numbered);
   void sums_of_rows(const std::string& name);
@@ -171,7 +170,7 @@ class program {
   void load_whole(uint32_t n, const char* of);
   void load_elements(uint32_t n, const char* of, const char* count);
   void store_vectors();
-  uint32_t rows() const;  // of vectors that a reduction loads together
+  uint32_t rows() const;  // vectors that a reduction loads together
   void each_row();
   void load_rows(const char* apart, bool along);
   void hoist_row();

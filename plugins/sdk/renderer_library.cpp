@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the renderer looks up: rows of op_table.def, dtypes, and device functions in the texts of
-// kernel files, taken with all that they depend on.
+// Looks up rows of op_table.def, dtypes, and device functions with their dependencies.
 #include <array>
 #include <cctype>
 #include <map>
@@ -62,7 +61,7 @@ struct entry {
   std::vector<std::string> needs;
 };
 
-// The first library that defines a name has it.
+// The first library that defines a name wins.
 std::map<std::string, entry> parse(const std::vector<std::string_view>& libraries) {
   std::map<std::string, entry> entries;
   for (std::string_view text : libraries) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rendering what every reduction needs: identities, combining, compensated totals, and the kernel
-// that folds the partial results of a reduction that was cut into parts.
+// Renders the common code of reductions: identities, combining, compensated totals, and the kernel
+// that folds the partial results of a reduction in parts.
 #include "sdk/renderer_internal.hpp"
 
 namespace tutti::sdk::detail {
 namespace {
 
-// Smallest and largest value of an integer dtype as text.
+// The smallest or largest value of an integer dtype as text.
 std::string limit(uint8_t dtype, bool largest) {
   const bool is_signed = dtype <= TUTTI_I64;
   const uint32_t bits = dtype_size(dtype) * 8;
@@ -84,7 +84,7 @@ void program::combine(const std::string& into, const std::string& value, const s
     out_.line(into, " = ", combined(into, value), ";");
     return;
   }
-  // The earlier index wins between equals and between NaNs, so any order of combining is right.
+  // The lower index wins for equal values and for NaNs, so any order of combining is correct.
   const bool floating = is_floating(layout_.accumulator);
   const char* better = layout_.reduction == TUTTI_REDUCE_ARGMIN ? " < " : " > ";
   out_.line("{");
@@ -114,7 +114,7 @@ void program::declare_total(const std::string& name) {
   if (layout_.finds_index()) out_.line(position_type(), " ", name, "_at = ", no_position(), ";");
 }
 
-// A CPU's vectors hold positions beside values where both are of one width.
+// On CPUs positions are 32-bit unless the program is wide, like values of that width.
 uint8_t program::position_dtype() const {
   return layout_.kind == schedule::cpu && !layout_.wide ? TUTTI_I32 : TUTTI_I64;
 }
@@ -123,7 +123,7 @@ std::string program::position_type() const { return type(position_dtype()); }
 
 std::string program::no_position() const { return limit(position_dtype(), true); }
 
-// Float sums carry the rounding error along (Kahan, 1965); not past an infinity or a NaN.
+// Float sums are compensated (Kahan, 1965), except after an infinity or NaN.
 void program::add_to_total(const std::string& value, const std::string& at) {
   if (!compensates()) {
     combine("total", value, "total_at", at);
@@ -149,7 +149,7 @@ void program::add_to_total(const std::string& value, const std::string& at) {
   if (totals.size() > 1) out_.line("}");
 }
 
-// What OUTER has not yet added to the compensated `total`.
+// Adds the last lane to the compensated `total` in OUTER reductions.
 void program::add_last_lane() {
   for (const std::string& part : parts_of(""))
     out_.line("total", part, " += lane[j]", part, " - lost", part, ";");
@@ -194,7 +194,7 @@ void program::finish_kernel_text() {
   out_.line("}");
 }
 
-// The total of the partial results of point `k` from part `first` on.
+// Adds up the partial results of point `k` from part `first` on.
 void program::add_parts(const char* first, const char* next) {
   declare_total("total");
   if (compensates()) out_.line(accumulator_type(), " lost = ", identity(), ";");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors of the GPU schedule: neighbours along the innermost loop that a work-item loads, computes
-// and stores together, by one access for each operand where the address allows it. A vector is a
-// union of what one access moves and of elements, which a compiler that unrolls keeps in registers.
+// Vectors of the GPU schedule: consecutive elements of the innermost loop that a work-item loads,
+// computes and stores together, with one access per operand if its address is aligned. A vector is
+// a union of the access type and the elements; unrolling keeps it in registers.
 #include "sdk/renderer_internal.hpp"
 
 namespace tutti::sdk::detail {
@@ -12,7 +12,7 @@ constexpr uint32_t widest_access = 16;
 
 }  // namespace
 
-// As memory holds the elements: in OpenCL C there are no variables of type half.
+// The storage type: OpenCL C has no variables of type half.
 std::string program::vector_type(uint32_t n) const {
   const uint8_t dtype = operand_desc(n).dtype;
   return type(dtype == TUTTI_F16 ? uint8_t{TUTTI_U16} : dtype);
@@ -31,8 +31,8 @@ place program::lane(uint32_t n, const char* of) const {
   return {join("((", type(TUTTI_F16), "*)", elements, ")"), "k"};
 }
 
-// Where vector `number` of the lines over dimensions [first, last) begins: coordinates, `line`, and
-// `count`, how many of its elements there are.
+// The start of vector `number` in the lines over dimensions [first, last): coordinates, `line`, and
+// `count`, the number of elements.
 void program::vector_place(const std::string& number, uint32_t first, uint32_t last) {
   const std::string inner = join("n", last - 1), width = std::to_string(layout_.vector);
   if (last - first > 1) {
@@ -47,14 +47,14 @@ void program::vector_place(const std::string& number, uint32_t first, uint32_t l
             " - start) : ", width, ";");
 }
 
-// What one access moves.
+// The type of one access.
 std::string program::whole_type(uint32_t n) const {
   const uint32_t bytes = layout_.vector * dtype_size(operand_desc(n).dtype);
   if (bytes == widest_access) return text_of(words_.sixteen_bytes);
   return type(bytes == 8 ? TUTTI_U64 : bytes == 4 ? TUTTI_U32 : TUTTI_U16);
 }
 
-// Where it begins, and the variable.
+// Declares its start and the variable.
 void program::declare_vector(uint32_t n, uint32_t rank) {
   out_.line("const ", index_, " ", operand(n), "_at = ", base(n, 0, rank, true), ";");
   out_.line(vector_union(n), " ", operand(n), "_vector;");
@@ -65,7 +65,7 @@ std::string program::vector_union(uint32_t n) const {
               "]; }");
 }
 
-// Whether the vector is all there, at an address that one access takes; without a branch.
+// Whether the vector is complete and aligned for one access; without a branch.
 std::string program::is_whole(uint32_t n, const char* of) const {
   return join("(count == ", layout_.vector, ") & (((", words_.size_type, ")(", operand(n), " + ",
               operand(n), "_at", of, ") & (sizeof(", whole_type(n), ") - 1)) == 0)");
@@ -77,7 +77,7 @@ void program::load_whole(uint32_t n, const char* of) {
             raw_pointer(n, join("(", name, " + ", name, "_at", of, ")"), whole_type(n)), ";");
 }
 
-// Behind the last element there are zeros, so that every lane computes with something.
+// Pads with zeros, so that every lane computes.
 void program::load_elements(uint32_t n, const char* of, const char* count) {
   const std::string name = operand(n);
   const uint8_t dtype = operand_desc(n).dtype;
@@ -93,7 +93,7 @@ void program::each_lane() {
   out_.line("for (int k = 0; k < ", layout_.vector, "; ++k) {");
 }
 
-// Coordinates of the vector's first element are declared.
+// Requires the coordinates of the vector's first element.
 void program::load_vectors() {
   for (uint32_t n = 0; n < layout_.inputs; ++n) {
     if (!moves(n)) continue;
@@ -107,8 +107,8 @@ void program::load_vectors() {
   hoisted_loads([&](uint32_t n) { return place{operand(n), base(n, 0, layout_.kept, true)}; });
 }
 
-// How many steps of a reduction are loaded together: fewer where they would fill the registers, or
-// the unrolled loop over them the cache of instructions.
+// The number of reduction steps loaded together; fewer if they would exceed the registers, or the
+// unrolled loop the instruction cache.
 uint32_t program::rows() const {
   constexpr uint32_t most_bytes = 96, most_instructions = 256;
   const uint32_t vector = layout_.vector;
@@ -129,8 +129,8 @@ void program::each_row() {
 }
 
 // Loads the vectors of the steps n, n + `apart` .. before `end`, `along` the innermost loop or
-// across it, where `start` and `count` are declared. The accesses stand together, so that a
-// work-item waits for all of them at once.
+// across it (requires `start` and `count`). The loads are adjacent, so that a work-item waits for
+// all of them at once.
 void program::load_rows(const char* apart, bool along) {
   const uint32_t number = rows(), inner = (along ? layout_.rank() : layout_.kept) - 1;
   out_.line("const ", index_, " left = (", index_, ")(end - n);");
@@ -176,7 +176,7 @@ void program::load_rows(const char* apart, bool along) {
   }
 }
 
-// Loads what stands still along the innermost loop, for row r.
+// Loads for row r the inputs that are constant along the innermost loop.
 void program::hoist_row() {
   hoisted_loads([&](uint32_t n) { return place{operand(n), operand(n) + "_at[r]"}; });
 }

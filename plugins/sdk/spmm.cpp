@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes of sparse products and of products at sparse places.
+// Shapes of sparse products and of products at sparse positions.
 #include "sdk/spmm.hpp"
 
 #include "sdk/validate_operator.hpp"

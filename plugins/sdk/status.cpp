@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Status objects: one allocation holds the struct and its message; a table of static ones stands
-// in when memory is out.
+// Status objects: one allocation holds struct and message; static ones if memory is exhausted.
 #include "sdk/status.hpp"
 
 #include <cstdlib>

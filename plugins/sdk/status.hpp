@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The edge between C++ and the plugin ABI: plugins throw inside and convert once, here. Also the
-// two halves of the append-only rule: reading a struct that is shorter or longer than ours.
+// The boundary between C++ and the plugin ABI: plugins throw internally, and the exceptions are
+// converted here. Also reads and writes structs of other sizes than ours, which the append-only
+// rule requires.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +20,9 @@
 
 namespace tutti::sdk {
 
-// A failure with everything that tutti_status carries. Each copy has a text of its own: copies are
-// kept in events and reported by other threads, and the text that copies of std::runtime_error
-// share is counted inside the standard library, where ThreadSanitizer does not see it.
+// A failure with all data of tutti_status. Each copy owns its text, because events keep copies that
+// other threads report, and ThreadSanitizer does not see the reference count in the standard
+// library that copies of std::runtime_error share.
 class plugin_error : public std::exception {
  public:
   plugin_error(tutti_code error_code, std::string message, int32_t vendor_number = 0,
@@ -44,20 +45,19 @@ class plugin_error : public std::exception {
 [[noreturn]] void throw_invalid(const std::string& message);
 [[noreturn]] void throw_unsupported(const std::string& message);
 [[noreturn]] void throw_timeout(const std::string& action);
-// What a function of the host's returned: throws it, with `what` before its message, and releases
-// it, unless it is NULL.
+// Throws a status of the host, with `what` before its message, and releases it, unless NULL.
 void throw_status(tutti_status* status, const std::string& what);
 
-// A status that owns a copy of `message` and is freed by its own release. Where not even that can
-// be allocated, a static status of the same code is returned. Never NULL.
+// A status that owns a copy of `message` and is freed by its own release. If the allocation fails,
+// returns a static status of the same code. Never NULL.
 tutti_status* make_status(int32_t code, const char* message, int32_t vendor_code = 0,
                           bool retryable = false) noexcept;
 
-// The exception being handled as a status: plugin_error as it is, std::bad_alloc as
+// The current exception as a status: plugin_error unchanged, std::bad_alloc as
 // TUTTI_ERROR_OUT_OF_MEMORY, anything else as TUTTI_ERROR_INTERNAL. Call in a catch clause only.
 tutti_status* status_of_current_exception() noexcept;
 
-// Runs `body`, which returns nothing or a status, and turns what it throws into a status.
+// Runs `body`, which returns nothing or a status, and converts exceptions to a status.
 template <typename F>
 tutti_status* guarded(F&& body) noexcept {
   try {
@@ -72,8 +72,8 @@ tutti_status* guarded(F&& body) noexcept {
   }
 }
 
-// Copy of a struct that the host filled in: what it does not have reads as zero, what we do not
-// know is ignored. Throws TUTTI_ERROR_INVALID_ARGUMENT, naming `what`, for NULL or no size.
+// Copies a struct of the host: missing members are zero, unknown ones are ignored. Throws
+// TUTTI_ERROR_INVALID_ARGUMENT, naming `what`, for NULL or a missing size.
 template <typename T>
 T read_struct(const T* given, const char* what) {
   if (given == nullptr) throw_invalid(std::string(what) + " is NULL");
@@ -86,8 +86,7 @@ T read_struct(const T* given, const char* what) {
   return mine;
 }
 
-// Fills a struct of the host's, whose struct_size says how much room there is, and sets
-// struct_size to the bytes that were filled in.
+// Fills a struct of the host up to its struct_size; sets that to the number of bytes written.
 template <typename T>
 void write_struct(T* to, T from, const char* what) {
   if (to == nullptr) throw_invalid(std::string(what) + " is NULL");
@@ -98,8 +97,8 @@ void write_struct(T* to, T from, const char* what) {
   std::memcpy(static_cast<void*>(to), &from, static_cast<size_t>(from.struct_size));
 }
 
-// Copy of an array of structs that the host filled in, whose elements are `size` bytes apart: as
-// read_struct, for each. Throws TUTTI_ERROR_INVALID_ARGUMENT, naming `what`, where that is too few.
+// Copies an array of host structs with a stride of `size` bytes; see read_struct. Throws
+// TUTTI_ERROR_INVALID_ARGUMENT, naming `what`, if the stride is too small.
 template <typename T>
 void read_array(const T* given, uint32_t count, uint64_t size, const std::string& what,
                 std::vector<T>& to) {
@@ -113,8 +112,8 @@ void read_array(const T* given, uint32_t count, uint64_t size, const std::string
   }
 }
 
-// For drivers that have no wait with a limit: asks `is_done`, which may throw, again and again, at
-// growing intervals of 5 us to 1 ms. Throws TUTTI_ERROR_TIMEOUT after `timeout_ns`.
+// For drivers without a timed wait: calls `is_done`, which may throw, at intervals growing from 5
+// us to 1 ms. Throws TUTTI_ERROR_TIMEOUT after `timeout_ns`.
 template <typename F>
 void poll_until_done(uint64_t timeout_ns, F&& is_done) {
   using namespace std::chrono;

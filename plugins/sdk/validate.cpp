@@ -7,7 +7,7 @@
 
 #include "sdk/status.hpp"
 
-// Evaluates the words of the message only where the check fails.
+// Evaluates the message only if the check fails.
 #define REQUIRE(good, where, what)                           \
   do {                                                       \
     if (!(good)) throw_invalid(text(where) + ": " + (what)); \
@@ -20,7 +20,7 @@ std::string dtype_text(int32_t dtype) {
   return dtype_size(dtype) != 0 ? dtype_name(dtype) : "dtype " + std::to_string(dtype);
 }
 
-// Where a check stands, turned into text only when it fails: launches are checked often.
+// The location of a check, converted to text only on failure, because launches are checked often.
 struct place {
   const tutti_program_desc& desc;
   const char* kind;
@@ -59,7 +59,7 @@ void check_header(const tutti_program_desc& desc, const std::string& name) {
           std::to_string(desc.output_count) + " outputs, a reduction has exactly 1");
 }
 
-// Expected dtypes of the operands of one instruction; those that may be anything are not checked.
+// Checks the operand dtypes of one instruction; unrestricted operands are not checked.
 void check_rule(const tutti_program_desc& desc, const tutti_instruction& instruction,
                 const op_info& op, const uint8_t* operand, const std::string& where) {
   const uint8_t result = instruction.dtype;
@@ -145,7 +145,7 @@ void check_output(const tutti_program_desc& desc, const tutti_program_operand& o
           "stores a value of " + dtype_text(value) + " as " + dtype_text(output.dtype));
 }
 
-// The dimension of the innermost loop, -1 where there is none.
+// The dimension of the innermost loop, -1 if there is none.
 int innermost(const tutti_program_desc& desc) {
   const uint32_t rank = desc.kept_rank + desc.reduced_rank;
   if (desc.reduction != TUTTI_REDUCE_NONE && desc.reduce_layout == TUTTI_REDUCE_INNER) {
@@ -251,7 +251,7 @@ std::string range_problem(uint64_t offset, uint32_t element_size, uint32_t rank,
   }
   for (uint32_t d = 0; d < rank; ++d) {
     if (stride[d] == 0 || extent[d] == 1) continue;
-    // A single dimension that leaves the buffer is told apart first: so no product overflows.
+    // Checks single dimensions first, so that no product overflows.
     const uint64_t step =
         stride[d] < 0 ? 0 - static_cast<uint64_t>(stride[d]) : static_cast<uint64_t>(stride[d]);
     if (extent[d] - 1 > buffer_bytes / step)

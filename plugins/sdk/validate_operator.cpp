@@ -21,7 +21,7 @@ namespace {
 
 bool is_index(int32_t dtype) { return dtype == TUTTI_I32 || dtype == TUTTI_I64; }
 
-// What has elements fits 63 bits of bytes, so that no product of extents overflows behind this.
+// The size of a non-empty view must fit 63 bits, so that no product of extents overflows later.
 void check_bytes(const operator_call& call, const tutti_view& v) {
   if (std::find(v.extent, v.extent + v.rank, 0) != v.extent + v.rank) return;
   uint64_t bytes = dtype_size(v.dtype);
@@ -30,7 +30,7 @@ void check_bytes(const operator_call& call, const tutti_view& v) {
             "a view of 2^63 bytes or more");
 }
 
-// What the row says of one view; `element` and `index` are the dtypes of the first such views.
+// Checks one view against the row; `element` and `index` are the dtypes of the first such views.
 void check_view(const operator_call& call, uint32_t number, const host::operator_row& row,
                 const host::view_row& is, int32_t element, int32_t index) {
   const tutti_view& v = call.views[number];
@@ -48,7 +48,7 @@ void check_view(const operator_call& call, uint32_t number, const host::operator
   require_here(!must_be_contiguous || is_contiguous(v), "is not contiguous");
 }
 
-// All that the operator's row says.
+// Checks the call against the operator's row.
 void check_row(const operator_call& call, const host::operator_row& row) {
   const host::present_views present =
       host::views_present(row, call.output_count, call.view_count - call.output_count);
@@ -80,7 +80,7 @@ void check_row(const operator_call& call, const host::operator_row& row) {
           call, "the parameters are NULL");
 }
 
-// Rows are picked where there are some.
+// Picking rows requires rows.
 void check_rows(const operator_call& call) {
   const tutti_view& rows = call.views[call.kind == TUTTI_OPERATOR_TAKE ? 1 : 0];
   require(rows.extent[1] > 0 || call.views[2].extent[0] == 0, call, "index into no rows");

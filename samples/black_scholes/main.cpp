@@ -18,13 +18,13 @@ namespace {
 using tutti::array;
 using list = std::vector<array>;
 
-constexpr int blocks = 256;  // of paths; their means tell the standard error
+constexpr int blocks = 256;  // of paths; their means give the standard error
 const std::vector<std::string> names = {"call", "call delta", "call vega", "call rho", "call theta",
                                         "put",  "put delta",  "put vega",  "put rho",  "put theta"};
 
 struct contract {
   double spot = 100, strike = 105, volatility = 0.2, rate = 0.03, years = 1;
-  std::int64_t paths = 1 << 23;  // that are simulated
+  std::int64_t paths = 1 << 23;  // simulated paths
 };
 
 /// Spot, volatility, rate, years.
@@ -40,7 +40,7 @@ list formula(const list& p, double strike) {
   return {p[0] * below(d1) - discounted * below(d2), discounted * below(-d2) - p[0] * below(-d1)};
 }
 
-/// Call and put as means over paths that end where the normal numbers z, and -z, lead them.
+/// Call and put as means over paths that end at the normal numbers z and -z.
 list simulation(const list& p, double strike, const array& z) {
   const array drift = (p[2] - square(p[1]) / 2) * p[3], wander = p[1] * sqrt(p[3]) * z;
   const array up = p[0] * exp(drift + wander), down = p[0] * exp(drift - wander);
@@ -138,14 +138,15 @@ void run(const contract& c, const samples::common_options& o) {
 
 int main(int argc, char** argv) {
   CLI::App app("Prices options by formula, gradients and simulation.", "black_scholes");
-  samples::common_options o(app, "of the paths");
+  samples::common_options o(app, "random seed for the paths");
   o.with_out("black_scholes-results").with_parallel().with_json();
   contract c;
-  samples::number_option(app, "--spot", c.spot, 1e-3, 1e6, "price of the share today");
-  samples::number_option(app, "--strike", c.strike, 1e-3, 1e6, "price that was agreed on");
-  samples::number_option(app, "--volatility", c.volatility, 1e-3, 5, "of a year");
-  samples::number_option(app, "--rate", c.rate, -1, 1, "interest of a year");
-  samples::number_option(app, "--years", c.years, 1e-3, 50, "until the option ends");
-  samples::count_option(app, "--paths", c.paths, 512, 1 << 30, "simulated, in blocks of 512");
+  samples::number_option(app, "--spot", c.spot, 1e-3, 1e6, "current price of the share");
+  samples::number_option(app, "--strike", c.strike, 1e-3, 1e6, "strike price");
+  samples::number_option(app, "--volatility", c.volatility, 1e-3, 5, "volatility per year");
+  samples::number_option(app, "--rate", c.rate, -1, 1, "interest rate per year");
+  samples::number_option(app, "--years", c.years, 1e-3, 50, "years until expiry");
+  samples::count_option(app, "--paths", c.paths, 512, 1 << 30,
+                        "number of simulated paths, in blocks of 512");
   return samples::run(app, argc, argv, [&] { run(c, o); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The edge of a sample program: options to values, exceptions to one line and an exit status.
+// The command line of a sample: options to values, exceptions to an error line and exit status.
 #include "common/command_line.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ int complain(const CLI::App& app, const std::string& message, int status) {
   return status;
 }
 
-/// CLI11 takes what is below 0 or too large for the largest seed.
+/// CLI11 clamps negative and too large values to the largest seed.
 std::string whole_seed(const std::string& text) {
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -63,7 +63,7 @@ const CLI::Validator below_data_folder(
 device_option::device_option(CLI::App& app) { add_to(app); }
 
 void device_option::add_to(CLI::App& app) {
-  app.add_option("--device", spec_, "device to run on, e.g. opencl:gpu (default: TUTTI_DEVICE)")
+  app.add_option("--device", spec_, "device, e.g. opencl:gpu (default: TUTTI_DEVICE)")
       ->check(not_empty);
 }
 
@@ -87,7 +87,7 @@ common_options& common_options::with_epochs(std::int64_t usual, const std::strin
 
 common_options& common_options::with_batch(std::int64_t usual, const std::string& of) {
   batch = usual;
-  app_.add_option("--batch", batch, of + " a step")
+  app_.add_option("--batch", batch, of + " per step")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   return *this;
@@ -95,7 +95,7 @@ common_options& common_options::with_batch(std::int64_t usual, const std::string
 
 common_options& common_options::with_learning_rate(double usual) {
   learning_rate = usual;
-  app_.add_option("--learning-rate", learning_rate, "the largest one")
+  app_.add_option("--learning-rate", learning_rate, "maximum learning rate")
       ->check(within(0, 100))
       ->capture_default_str();
   return *this;
@@ -108,14 +108,16 @@ common_options& common_options::with_data(const std::string& what) {
 
 common_options& common_options::with_out(const std::string& usual) {
   out = usual;
-  app_.add_option("--out", out, "folder for the results")->check(not_empty)->capture_default_str();
+  app_.add_option("--out", out, "directory for the results")
+      ->check(not_empty)
+      ->capture_default_str();
   return *this;
 }
 
 common_options& common_options::with_predict(const std::string& what, const std::string& of) {
   CLI::App& predicts = *app_.add_subcommand("predict", what);
   predicts.add_option("files", predict, of)->required()->check(CLI::ExistingFile);
-  predicts.add_option("--out", out, "folder of the training, whose weights it goes by")
+  predicts.add_option("--out", out, "directory of the training results with the weights")
       ->check(not_empty)
       ->capture_default_str();
   device_.add_to(predicts);
@@ -123,20 +125,19 @@ common_options& common_options::with_predict(const std::string& what, const std:
 }
 
 common_options& common_options::with_parallel() {
-  app_.add_flag("--parallel", parallel,
-                "work on all devices of TUTTI_DEVICE, and on all ranks of mpirun")
+  app_.add_flag("--parallel", parallel, "use all devices of TUTTI_DEVICE and all ranks of mpirun")
       ->excludes("--device");
   app_.parse_complete_callback([this] { join(); });
   return *this;
 }
 
 common_options& common_options::with_resume() {
-  app_.add_flag("--resume", resume, "go on from the newest checkpoint in the folder of --out");
+  app_.add_flag("--resume", resume, "resume from the newest checkpoint in the directory of --out");
   return *this;
 }
 
 common_options& common_options::with_json() {
-  app_.add_flag("--json", json, "print the results as one JSON object, and nothing else");
+  app_.add_flag("--json", json, "print only the results, as one JSON object");
   return *this;
 }
 

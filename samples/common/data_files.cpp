@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the samples find their data and put their results.
+// Locations of data files and results.
 #define BOOST_DLL_USE_STD_FS
 #include "common/data_files.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the samples find their data and put their results.
+// Locations of data files and results.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace samples {
 
-/// The file `name` in `folder`; where that is empty, in the folder of the environment variable
-/// TUTTI_DATA or in share/tutti/data of a folder above the program. Throws tutti::io_error naming
-/// the places searched.
+/// The file `name` in `folder`; if that is empty, in the directory TUTTI_DATA or in
+/// share/tutti/data of a directory above the program. Throws tutti::io_error naming the searched
+/// places.
 std::filesystem::path find_data(const std::string& name, const std::filesystem::path& folder);
 
-/// All bytes of a file. Throws tutti::io_error, also where there are fewer than `least`.
+/// All bytes of a file. Throws tutti::io_error, also if there are fewer than `least`.
 std::string read_text(const std::filesystem::path& path, std::int64_t least = 0);
 
-/// Makes the folder where it is missing. Throws tutti::io_error.
+/// Creates the directory if it is missing. Throws tutti::io_error.
 void make_folder(const std::filesystem::path& folder);
 
 }  // namespace samples

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sample found, said once: as sentences for people, or as one JSON object for programs.
+// The results of a sample, as sentences or as one JSON object.
 #include "common/facts.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loop around training steps that the samples share.
+// The training loop shared by the samples.
 #include "common/fit.hpp"
 
 #include <fmt/format.h>
@@ -117,7 +117,7 @@ class fit_loop {
 
   std::int64_t steps() const { return options_.epochs * per_epoch_; }
 
-  /// What a checkpoint says of the run that it is of.
+  /// The settings stored in a checkpoint.
   std::map<std::string, std::string> settings() const {
     std::map<std::string, std::string> out = task_.settings;
     out["seed"] = fmt::format("{}", options_.seed);
@@ -164,7 +164,7 @@ class fit_loop {
     require_finite(loss_, "the loss");
   }
 
-  /// Before such weights take the place of an earlier checkpoint.
+  /// Checked before a checkpoint with such weights replaces an earlier one.
   void require_finite(double value, const char* what) const {
     if (!std::isfinite(value))
       diverged(fmt::format("{} is {} by step {} of {}", what, value, run_.steps(), steps()));
@@ -190,8 +190,7 @@ class fit_loop {
     saved_ = clock::now();
   }
 
-  /// The files of an earlier run go when this one has a checkpoint, and come back where it gets
-  /// none.
+  /// Removes the files of an earlier run after the first checkpoint; restores them on failure.
   void replace_earlier_run(const tutti::checkpoint& now) {
     std::vector<fs::path> files;
     for (const tutti::checkpoint_file& file : kept_->list()) files.push_back(file.path);
@@ -226,10 +225,10 @@ class fit_loop {
   clock::time_point saved_ = clock::now();
   bool has_saved_ = false;
   std::vector<epoch_result> history_;
-  std::vector<array> losses_;      // of steps that are not in loss_ yet
+  std::vector<array> losses_;      // of steps not yet in loss_
   double loss_ = 0, seconds_ = 0;  // of this epoch so far
   double last_loss_ = 0;
-  std::optional<double> first_loss_;  // unknown in a run that goes on
+  std::optional<double> first_loss_;  // unknown in a resumed run
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loop around training steps that the samples share: epochs, learning rate, progress, test,
-// checkpoints, and going on from them.
+// The training loop of the samples: epochs, learning rate, progress, test, checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,7 @@ struct epoch_result {
 /// Any nn::trainer.
 struct training_run {
   template <class Optimizer>
-  training_run(tutti::nn::trainer<Optimizer>& run)  // NOLINT: meant to convert
+  training_run(tutti::nn::trainer<Optimizer>& run)  // NOLINT: converts implicitly
       : step([&run](const std::vector<tutti::array>& batch) { return run.step(batch); }),
         steps([&run] { return run.steps(); }),
         set_rate([&run](double rate) {
@@ -54,29 +53,29 @@ struct fit_task {
   const tutti::data::loader& batches;
   /// Learning rate of a step; absent: the optimiser's.
   tutti::nn::schedule rate{};
-  /// After each epoch. Absent: no test.
+  /// Called after each epoch. Absent: no test.
   std::function<score()> test{};
-  std::string unit = "images";  ///< what an item of the data is
-  /// What a resumed run must share with the one that it goes on from, beside seed, batch, learning
+  std::string unit = "images";  ///< the unit of data items
+  /// Settings that a resumed run must share with the original run, besides seed, batch, learning
   /// rate and number of items: names and values.
   std::map<std::string, std::string> settings{};
   double seconds_between_checkpoints = 10;  ///< within an epoch
   double seconds_between_epochs = 0.5;      ///< at the ends of epochs
 };
 
-/// Trains for options.epochs passes. Saves checkpoints below options.out, at the end, after epochs
-/// and now and then within; with options.resume goes on from the newest sound one, to the same
-/// bits; without, its first checkpoint replaces those of an earlier run. Gives all epochs, those
-/// before a resumption too. Throws tutti::io_error where all checkpoints are damaged or the newest
-/// one is of other settings or another model, tutti::value_error where it is beyond options.epochs
-/// and where the loss is no longer finite.
+/// Trains for options.epochs passes. Saves checkpoints below options.out at the end, after epochs
+/// and periodically within them. With options.resume it continues from the newest intact one with
+/// the same bits; otherwise its first checkpoint replaces those of an earlier run. Returns all
+/// epochs, including those before a resumption. Throws tutti::io_error if all checkpoints are
+/// damaged or the newest one has other settings or another model, tutti::value_error if it is
+/// beyond options.epochs or if the loss is no longer finite.
 std::vector<epoch_result> fit(training_run run, const common_options& options,
                               const fit_task& task);
 
 /// nn::cross_entropy of the model's output and batch[1].
 tutti::array cross_entropy(const tutti::array& output, const std::vector<tutti::array>& batch);
 
-/// Loss and accuracy of scores (logits) over rows of x and their labels, in batches.
+/// Loss and accuracy of scores (logits) for rows of x and their labels, computed in batches.
 score evaluate(const std::function<tutti::array(const tutti::array& x)>& model,
                const tutti::host_array& x, const tutti::host_array& labels,
                const tutti::nn::batch_loss& loss, std::int64_t batch = 500);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures of handwritten digits with their labels.
+// Images of handwritten digits with their labels.
 #include "common/mnist.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ std::optional<labelled_pictures> read_idx_pair(const fs::path& folder, const std
   return checked(tutti::data::read_idx(*x), tutti::data::read_idx(*y), *x);
 }
 
-/// Rows of numbers: one column is the label, the others are pixels of a square.
+/// Rows of numbers: one column is the label, the others are the pixels of a square.
 labelled_pictures from_rows(const tutti::io::table& rows, std::int64_t label, double scale,
                             const fs::path& from) {
   const std::int64_t pixels = rows.columns - 1;
@@ -81,7 +81,7 @@ std::optional<labelled_pictures> read_csv_part(const fs::path& folder, const std
   if (!file) return std::nullopt;
   try {
     return from_rows(tutti::io::read_csv(*file), 0, 1, *file);
-  } catch (const tutti::io_error&) {  // names of the columns, perhaps
+  } catch (const tutti::io_error&) {  // possibly a header
     return from_rows(tutti::io::read_csv(*file, {.skip_header = true}), 0, 1, *file);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures of handwritten digits with their labels: MNIST in a folder, or the smaller digits that
-// come with the samples.
+// Images of handwritten digits with their labels: MNIST from a directory, or the smaller digits
+// included with the samples.
 #pragma once
 
 #include <filesystem>
@@ -17,13 +17,13 @@ struct labelled_pictures {
 
 struct digit_pictures {
   labelled_pictures training, test;
-  std::string source;  ///< where they are from, for people
+  std::string source;  ///< readable origin
 };
 
-/// MNIST from `folder`, or from TUTTI_DATA or its folder mnist: the four IDX files, plain or gzip,
-/// or mnist_train.csv and mnist_test.csv (a header or none; label, then 784 pixels). Where no place
-/// is named and none is found, digits.csv.gz of the samples, 8 x 8 pixels. Throws tutti::io_error
-/// for files that are no such pictures, or labels beyond 9.
+/// MNIST from `folder`, or from TUTTI_DATA or its subdirectory mnist: the four IDX files, plain or
+/// gzip, or mnist_train.csv and mnist_test.csv (optional header; label, then 784 pixels). If no
+/// directory is given and none is found, digits.csv.gz of the samples with 8 x 8 pixels. Throws
+/// tutti::io_error for other files, and for labels above 9.
 digit_pictures load_digit_pictures(const std::filesystem::path& folder);
 
 }  // namespace samples

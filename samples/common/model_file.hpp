@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trained classifier in a file: weights, state, names of the classes, and what the program needs
-// to make the same model again.
+// A trained classifier in a file: weights, state, class names, parameters of the model.
 #pragma once
 
 #include <filesystem>
@@ -17,20 +16,20 @@ using texts = std::map<std::string, std::string>;
 
 class model_file {
  public:
-  /// Writes the file. Names of classes have no '/'.
+  /// Writes the file. Class names must not contain '/'.
   static void save(const std::filesystem::path& path, const tutti::nn::layer& model,
                    const std::vector<tutti::array>& parameters,
                    const std::vector<tutti::array>& state, const std::vector<std::string>& classes,
                    texts about = {});
-  /// Throws tutti::io_error where there is none.
+  /// Throws tutti::io_error if the file does not exist.
   model_file(const std::filesystem::path& path, const tutti::device& on);
 
   const std::vector<std::string>& classes() const { return classes_; }
-  /// What save() got as `about`. Throws tutti::io_error where there is no such text.
+  /// The text `name` of `about` in save(). Throws tutti::io_error if it does not exist.
   const std::string& about(const std::string& name) const;
 
-  /// "cat 0.93 (dog 0.04, ship 0.01)": the likeliest classes by the softmax of the model's scores
-  /// [1, classes]. Throws what nn::layer throws for another model's weights.
+  /// "cat 0.93 (dog 0.04, ship 0.01)": the most likely classes by the softmax of the model's scores
+  /// [1, classes]. Throws the exceptions of nn::layer for weights of another model.
   std::string answer(const tutti::nn::layer& model, const tutti::array& x) const;
 
  private:
@@ -40,7 +39,7 @@ class model_file {
   texts about_;
 };
 
-/// The parameters in a file that io::save_safetensors() wrote of model.named(). Throws
+/// The parameters in a file that io::save_safetensors() wrote from model.named(). Throws
 /// tutti::io_error, also for those of another model.
 std::vector<tutti::array> load_weights(const std::filesystem::path& path,
                                        const tutti::nn::layer& model, const tutti::device& on);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of networks for pictures and spectra.
+// Parts of networks for images and spectra.
 #include "common/networks.hpp"
 
 namespace samples {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small things that samples with numbers need: checked options, dtypes, and time.
+// Utilities for numerical samples: checked options, dtypes, and time.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace samples {
 
-/// A check of an option: a number of the closed range. Unlike CLI::Range it refuses NaN.
+/// An option check: a number in the closed range. Unlike CLI::Range it refuses NaN.
 inline CLI::Validator within(double low, double high) {
   return CLI::Validator(
       [low, high](const std::string& text) -> std::string {
@@ -25,32 +25,29 @@ inline CLI::Validator within(double low, double high) {
       fmt::format("NUMBER in [{} - {}]", low, high));
 }
 
-/// An option of a number in that range.
 inline void number_option(CLI::App& app, const std::string& name, double& to, double low,
                           double high, const std::string& text) {
   app.add_option(name, to, text)->check(within(low, high))->capture_default_str();
 }
 
-/// An option of an integer.
 inline void count_option(CLI::App& app, const std::string& name, std::int64_t& to, std::int64_t low,
                          std::int64_t high, const std::string& text) {
   app.add_option(name, to, text)->check(CLI::Range(low, high))->capture_default_str();
 }
 
-/// f64 where the device computes in it, else f32.
+/// f64 if the device computes in it, else f32.
 inline tutti::dtype widest_float(const tutti::device& device) {
   const auto bit = std::uint32_t{1} << static_cast<unsigned>(tutti::dtype::f64);
   return (device.properties().computed_dtypes & bit) != 0 ? tutti::dtype::f64 : tutti::dtype::f32;
 }
 
-/// The values of an array of f64, or of what f32 holds, row-major.
+/// The values of an array as f64, row-major; dtypes other than f64 are converted to f32 first.
 inline std::vector<double> values_of(const tutti::array& a) {
   if (a.dtype() == tutti::dtype::f64) return a.to_vector<double>();
   const auto narrow = a.astype(tutti::dtype::f32).to_vector<float>();  // any device has f32
   return {narrow.begin(), narrow.end()};
 }
 
-/// Seconds since it was made.
 class stopwatch {
  public:
   double seconds() const {

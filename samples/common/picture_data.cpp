@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures to learn from: MNIST, or a folder with a folder a class.
+// Training images: MNIST, or a directory with one subdirectory per class.
 #include "common/picture_data.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// All pictures, of `size`, which is that of the first one where it is empty.
+/// All images, resized to `size`; if that is empty, it becomes the size of the first one.
 picture_part read_all(const data::file_list& files, tutti::shape& size) {
   if (size.rank() == 0) size = data::read_picture(files.files.front()).shape();
   const data::dataset sized = data::map(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures to learn from: MNIST, or a folder with a folder a class.
+// Training images: MNIST, or a directory with one subdirectory per class.
 #pragma once
 
 #include <filesystem>
@@ -22,14 +22,14 @@ struct picture_data {
   std::vector<std::string> classes;
 };
 
-/// FOLDER/train and FOLDER/test with a folder a class each, or FOLDER with a folder a class, a
-/// fifth of which is the test; all made `side` pixels each way, or where that is 0, as large as the
-/// first picture. MNIST where `folder` has that, or is empty. Throws tutti::io_error, and
-/// tutti::value_error for a side with MNIST.
+/// FOLDER/train and FOLDER/test with a subdirectory per class each, or FOLDER with a subdirectory
+/// per class, a fifth of which is the test part; all resized to `side` x `side` pixels, or, if that
+/// is 0, to the size of the first image. MNIST if `folder` contains it or is empty. Throws
+/// tutti::io_error, and tutti::value_error for a side with MNIST.
 picture_data load_pictures(const std::filesystem::path& folder, std::int64_t side,
                            tutti::random::key key);
 
-/// A picture u8 [height, width, channels] of that size.
+/// An image u8 [height, width, channels] resized to that size.
 tutti::host_array resized(const tutti::host_array& picture, std::int64_t height, std::int64_t width,
                           const tutti::device& on);
 

@@ -65,7 +65,7 @@ array hog_strokes(const array& features) {
     const array from_0 = tutti::arange(0.0, double(n), 1.0, dtype::f32, features.device());
     return (from_0 + first).reshape(extents);
   };
-  // An edge stands at a right angle to the gradients: its pixels have no part along them.
+  // An edge is perpendicular to its gradients.
   const array angle = numbers(parts, 0.5, {parts, 1, 1}) * (std::numbers::pi / double(parts));
   const array x = numbers(side, -3.5, {1, 1, side}), y = numbers(side, -3.5, {1, side, 1});
   const array stroke = (abs(x * cos(angle) + y * sin(angle)) < 0.6).astype(dtype::f32);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Progress of a long loop. The only file of the samples that asks POSIX about the terminal.
+// Progress of a long loop. The only file of the samples that uses POSIX terminal functions.
 #include "common/progress.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ void progress::draw() {
   constexpr int longest_bar = 32, percent = 7;  // "[] 100% "
   const std::string beside = rate() + text_;
   const int text = static_cast<int>(beside.size());
-  // One column stays free: a full line would wrap on some terminals.
+  // Leave one column free: a full line would wrap on some terminals.
   const int cells = std::clamp(columns_ - 1 - percent - 1 - text, 4, longest_bar);
   const auto full = static_cast<int>(done_ * cells / total_);
   std::string line = fmt::format("[{:#<{}}{:.<{}}] {:3}% {}", "", full, "", cells - full,

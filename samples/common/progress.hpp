@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Progress of a long loop: a bar drawn in place on a terminal, plain lines elsewhere.
+// Progress of a long loop: a bar on a terminal, otherwise plain lines.
 #pragma once
 
 #include <chrono>
@@ -13,27 +13,27 @@ namespace samples {
 
 /// Whether standard output is a terminal.
 bool output_is_terminal();
-/// Its width in characters; 80 where unknown.
+/// Its width in characters; 80 if unknown.
 int terminal_columns();
 
 class progress {
  public:
-  /// `total` steps in all. A bar where `bar` is true, `columns` wide.
+  /// `total`: the number of steps. Draws a bar of `columns` characters if `bar` is true.
   progress(std::ostream& out, std::int64_t total, bool bar = output_is_terminal(),
            int columns = terminal_columns());
-  /// The bar shows rate and remaining time, by the steps since now: each is `items` of these
-  /// ("images").
+  /// Shows rate and remaining time, computed from the following steps, each of which has `items`
+  /// items of `unit` ("images").
   void show_rate(std::string unit, double items);
-  /// Ends the bar's line.
+  /// Ends the line of the bar.
   ~progress();
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
 
-  /// So many more steps are done. Redraws the bar at most 20 times a second.
+  /// Adds completed steps. Redraws the bar at most 20 times a second.
   void advance(std::int64_t steps = 1);
   /// Steps that were done before.
   void skip(std::int64_t steps);
-  /// What stands beside the bar from now on; elsewhere, a line of its own.
+  /// Sets the text beside the bar; without a bar, prints it as a line.
   void report(std::string_view text);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sample's training says and leaves behind.
+// The results of a sample's training.
 #include "common/results.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sample's training says and leaves behind: devices, curves, right and wrong answers.
+// The results of a sample's training: devices, curves, correct and wrong answers.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@ namespace samples {
 /// "devices opencl:0 (AMD EPYC), reference:0 (host)".
 std::string devices_text(const tutti::device_group& group);
 
-/// A report with devices, curves, and the last epoch's scores and the times as results.
+/// A report with devices, curves, and the scores of the last epoch and the times as results.
 tutti::report::training_report report_of(const std::string& title, const tutti::device_group& group,
                                          const std::vector<epoch_result>& history);
 
-/// Confusion of the model's answers, the largest of scores [n, classes], to rows of x, and up to 32
-/// examples, wrong ones first, of the pictures that `picture` gives for row i, where it is given.
+/// Adds the confusion matrix of the model's answers, the largest of scores [n, classes], for rows
+/// of x, and up to 32 examples, wrong ones first, drawn with `picture` (row i) if it is given.
 void add_answers(tutti::report::training_report& report,
                  const std::function<tutti::array(const tutti::array& x)>& model,
                  const tutti::host_array& x, const tutti::host_array& labels,
@@ -33,15 +33,15 @@ void add_answers(tutti::report::training_report& report,
 /// Row i of [n, height, width] or [n, height, width, channels], u8.
 tutti::host_array row_of(const tutti::host_array& pictures, std::int64_t row);
 
-/// How well a data-parallel step used its devices: each trains alone on its share of the batch,
-/// which gives its speed and, by their sum, the least time of a step; beside it the time that the
-/// steps of the group took. A table on `out`, and numbers in the report.
+/// Reports how well a data-parallel step used its devices: each device trains alone on its share of
+/// the batch; the sum of these speeds gives the minimum time of a step, which is compared with the
+/// measured time of the group. Prints a table to `out` and adds numbers to the report.
 void report_group_use(std::ostream& out, tutti::report::training_report& report,
                       const tutti::nn::layer& model, const tutti::nn::batch_loss& loss,
                       const tutti::device_group& group, const std::vector<tutti::array>& batch,
                       double seconds_per_step);
 
-/// Saves the report below options.out and says so, or with --json prints its results.
+/// Saves the report below options.out and prints its path, or with --json prints its results.
 void finish(const tutti::report::training_report& report, const common_options& options);
 
 }  // namespace samples

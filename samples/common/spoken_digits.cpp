@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recordings of spoken digits, and the spectra that a network sees of them.
+// Recordings of spoken digits, and their spectra.
 #include "common/spoken_digits.hpp"
 
 #include <fmt/format.h>
@@ -27,10 +27,10 @@ struct recording {
   fs::path file;
   std::int64_t digit = 0;
   int index = 0;
-  std::vector<float> sound{};  // where there is no file
+  std::vector<float> sound{};  // if there is no file
 };
 
-/// Of a name like 7_theo_12.wav.
+/// Parses a name like 7_theo_12.wav.
 std::optional<recording> parsed(const fs::path& file) {
   const std::string name = file.stem().string();
   const std::size_t last = name.rfind('_');
@@ -53,7 +53,7 @@ std::vector<recording> recordings_in(const fs::path& folder) {
   return out;
 }
 
-/// The first second at 8,000 samples a second, with silence behind where it is shorter.
+/// The first second at 8,000 samples per second, padded with silence.
 std::vector<float> one_second(const fs::path& file, const tutti::device& on) {
   const tutti::data::sound sound = tutti::data::read_sound(file);
   const host_array samples = tutti::data::mono(sound);
@@ -76,7 +76,7 @@ std::vector<float> one_second(const fs::path& file, const tutti::device& on) {
   return out;
 }
 
-/// The spectra of all; files are read by threads while spectra of earlier ones are computed.
+/// The spectra of all; threads read files while the spectra of earlier ones are computed.
 spectra_part part_of(const std::vector<recording>& all, const tutti::device& on) {
   const auto sound = [&](std::int64_t i, tutti::random::key) {
     const recording& r = all[static_cast<std::size_t>(i)];
@@ -99,7 +99,7 @@ spectra_part part_of(const std::vector<recording>& all, const tutti::device& on)
   return {host_array::from(values, extents), host_array::from(labels, {extents[0]})};
 }
 
-/// Two tones a digit, one after the other, 60 times, as loud as speech beside noise.
+/// Two consecutive tones per digit, 60 times, with noise.
 std::vector<recording> made_sounds() {
   std::vector<recording> out;
   for (int index = 0; index < 60; ++index) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of text for people.
+// Text tables.
 #include "common/text_table.hpp"
 
 #include <fmt/format.h>

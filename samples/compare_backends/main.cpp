@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same five jobs on every device: time of the first call and of later ones, and how far the
-// results are from those of the reference plugin.
+// The same five jobs on every device: time of the first call and of later ones, and the difference
+// of the results from those of the reference plugin.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ double seconds_of(const job& j, const list& inputs, array& result) {
   return watch.seconds();
 }
 
-/// Where the first call is over, calls it again for `budget` seconds; the median counts.
+/// After the first call, repeats it for `budget` seconds; the median counts.
 outcome try_job(const job& j, const tutti::device& on, std::uint64_t seed, double budget,
                 const array& expected) {
   outcome out;
@@ -122,14 +122,15 @@ void run(std::int64_t size, double budget, const std::vector<tutti::device>& dev
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The same jobs on every device, timed and compared.", "compare_backends");
-  samples::common_options o(app, "of the inputs");
+  CLI::App app("Runs the same jobs on every device, and compares times and results.",
+               "compare_backends");
+  samples::common_options o(app, "random seed for the inputs");
   o.with_json();
   std::int64_t size = 16;
   double budget = 0.3;
   samples::count_option(app, "--size", size, 1, 64,
-                        "of the jobs: matrices of 32 times that many rows");
-  samples::number_option(app, "--seconds", budget, 0, 60, "for the later calls of each job");
+                        "problem size; matrices have 32 times as many rows");
+  samples::number_option(app, "--seconds", budget, 0, 60, "time for the later calls of each job");
   return samples::run(app, argc, argv, [&] {
     const char* named = std::getenv("TUTTI_DEVICE");
     if (app.count("--device") > 0) {

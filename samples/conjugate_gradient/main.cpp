@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Poisson's equation -(u_xx + u_yy) = f on the unit square, u = 0 on its border, by five-point
-// differences and conjugate gradients, with and without a preconditioner. The solution is known, so
-// that the error is too: it falls with the square of the mesh width.
+// differences and conjugate gradients, with and without a preconditioner. The exact solution is
+// known, so the error can be computed: it decreases with the square of the mesh width.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -48,7 +48,7 @@ struct problem {
   array b, solution;
 };
 
-/// With u = x (1 - x) e^x y (1 - y) e^-y.
+/// The problem with the solution u = x (1 - x) e^x y (1 - y) e^-y.
 problem poisson(std::int64_t n, tutti::dtype type, const tutti::device& on) {
   const double h = 1 / static_cast<double>(n + 1);
   const array x = arange(1, n + 1, type, on) * h, y = x.reshape({-1, 1});
@@ -123,15 +123,16 @@ void run(std::int64_t points, double tolerance, const std::string& preconditione
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Poisson's equation by conjugate gradients.", "conjugate_gradient");
+  CLI::App app("Solves Poisson's equation with conjugate gradients.", "conjugate_gradient");
   samples::common_options o(app);
   o.with_out("conjugate_gradient-results").with_json();
   std::int64_t points = 127;
   double tolerance = 1e-9;
   std::string preconditioner = "ilu0";
   samples::count_option(app, "--points", points, 2, 1024,
-                        "inner points along a side of the coarse grid");
-  samples::number_option(app, "--tolerance", tolerance, 1e-13, 0.1, "of the residual, relative");
+                        "inner points per side of the coarse grid");
+  samples::number_option(app, "--tolerance", tolerance, 1e-13, 0.1,
+                         "relative tolerance of the residual");
   app.add_option("--preconditioner", preconditioner)
       ->check(CLI::IsMember({"jacobi", "ilu0"}))
       ->capture_default_str();

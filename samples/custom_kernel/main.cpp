@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel of one's own, in OpenCL C, CUDA and C++, as a function like any other: Kepler's equation
-// E - e sin E = M, solved for E by Newton's method with as many steps as each element needs. Its
-// gradient comes from the equation. Held against library operations and finite differences.
+// A custom kernel in OpenCL C, CUDA and C++, used like any other function: Kepler's equation E - e
+// sin E = M, solved for E by Newton's method with as many steps as each element needs. Its gradient
+// follows from the equation. Compared with library operations and finite differences.
 #include <atomic>
 #include <cmath>
 #include <iostream>
@@ -18,7 +18,7 @@ namespace {
 using tutti::array;
 using list = std::vector<array>;
 
-std::atomic<int> host_calls = 0;  // by this the sample knows which source has run
+std::atomic<int> host_calls = 0;  // shows which source has run
 
 template <class T>
 void kepler_on_host(const tutti::kernel_host_call& call) {
@@ -52,9 +52,9 @@ list launch(const list& p) {
                                            : launch_as("float", 1e-4f, p);
 }
 
-/// The eccentric anomaly E of mean anomalies m, of orbits with eccentricities e in [0, 1).
+/// The eccentric anomaly E for mean anomalies m and eccentricities e in [0, 1).
 array kepler(const array& m, const array& e) {
-  // By the equation, dE (1 - e cos E) = dM + sin E de.
+  // From the equation, dE (1 - e cos E) = dM + sin E de.
   static const auto f = tutti::custom_vjp(launch, [](const list& p, const list& y, const list& g) {
     const array down = g[0] / (1 - p[1] * cos(y[0]));
     return list{down, down * sin(y[0])};
@@ -62,7 +62,7 @@ array kepler(const array& m, const array& e) {
   return f({m, e})[0];
 }
 
-/// The same of library operations: the same number of steps for all elements.
+/// The same with library operations: the same number of steps for all elements.
 array composed(const array& m, const array& e, int steps) {
   array x = m + e * sin(m);
   for (int n = 0; n < steps; ++n) x -= (x - e * sin(x) - m) / (1 - e * cos(x));
@@ -71,7 +71,7 @@ array composed(const array& m, const array& e, int steps) {
 
 double largest(const array& a) { return max(abs(a)).item(); }
 
-/// Elements a second of the fastest of five runs, after one that compiles.
+/// The rate of the fastest of five runs in elements per second, after one that compiles.
 double best_rate(const std::function<array()>& work) {
   work().wait();
   double best = 0;
@@ -122,12 +122,12 @@ void run(std::int64_t count, double eccentricity, const samples::common_options&
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Kepler's equation by a kernel of one's own.", "custom_kernel");
-  samples::common_options o(app, "of the orbits");
+  CLI::App app("Solves Kepler's equation with a custom kernel.", "custom_kernel");
+  samples::common_options o(app, "random seed for the orbits");
   o.with_json();
   std::int64_t count = 1 << 20;
   double eccentricity = 0.8;
-  samples::count_option(app, "--count", count, 1, 1 << 26, "orbits");
-  samples::number_option(app, "--eccentricity", eccentricity, 1e-6, 0.9, "the largest");
+  samples::count_option(app, "--count", count, 1, 1 << 26, "number of orbits");
+  samples::number_option(app, "--eccentricity", eccentricity, 1e-6, 0.9, "largest eccentricity");
   return samples::run(app, argc, argv, [&] { run(count, eccentricity, o); });
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel for devices. OpenCL C and CUDA share its lines; REAL is float or double, an option of
-// the compiler.
+// The kernel for devices. OpenCL C and CUDA share its body; REAL is float or double, a macro.
 #pragma once
 
 #include <string>
 
 namespace custom_kernel {
 
-// Newton's error after a move is about its square.
+// The error after a Newton step is about the square of the step.
 inline const std::string body = R"(
   REAL x = m[i] + e[i] * sin(m[i]), move = 1;
   for (int n = 0; n < 50 && fabs(move) > least; ++n) {

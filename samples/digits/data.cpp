@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The digits: from the table to standardised training and test parts on a device.
+// The digits: reads the table and creates standardised training and test parts on a device.
 #include "digits/data.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The digits: from the table to standardised training and test parts on a device.
+// The digits: reads the table and creates standardised training and test parts on a device.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ struct part {
 };
 struct parts {
   part training, test;
-  std::vector<std::int64_t> test_rows{};  ///< which of the images those of the test are
+  std::vector<std::int64_t> test_rows{};  ///< the rows of the test images
 };
 
-/// Shuffles by `key` and takes round(test_share * count) images for the test. Both parts are
-/// standardised with mean and deviation of the training part; pixels that never change there are
-/// only centred. Throws tutti::value_error where a part would be empty.
+/// Shuffles by `key` and uses round(test_share * count) images for the test. Both parts are
+/// standardised with mean and deviation of the training part; constant pixels are only centred.
+/// Throws tutti::value_error if a part would be empty.
 parts split(const images& all, double test_share, tutti::random::key key, const tutti::device& on);
 
 }  // namespace digits

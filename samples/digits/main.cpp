@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trains a perceptron on 1797 handwritten digits: reads and standardises them, trains with Adam,
-// prints accuracy and confusion, leaves a report, saves the weights and checks them.
+// prints accuracy and confusion, writes a report, saves the weights and checks them.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -42,7 +42,7 @@ tutti::host_array picture(const digits::images& images, std::int64_t row) {
   return tutti::host_array::from(grey, {8, 8});
 }
 
-/// Prints the confusion of the test part; the report gets it too, with mistakes and other examples.
+/// Prints the confusion matrix of the test part and adds it to the report, with examples.
 void judge(const nn::sequential& model, const std::vector<array>& parameters,
            const digits::parts& data, const digits::images& images,
            tutti::report::training_report& report, std::ostream& out) {
@@ -59,7 +59,7 @@ void judge(const nn::sequential& model, const std::vector<array>& parameters,
   }
 }
 
-/// Saves the weights, reads them back and scores them. Throws unless both scores are the same.
+/// Saves the weights, reads them back and evaluates them. Throws unless both scores are equal.
 void save_weights(const nn::sequential& model, const std::vector<array>& parameters,
                   const digits::part& test, const fs::path& path) {
   tutti::io::save_safetensors(path, model.named(parameters));
@@ -108,8 +108,8 @@ void run(const samples::common_options& o) {
 
 int main(int argc, char** argv) {
   CLI::App app("Trains a perceptron on handwritten digits.", "digits");
-  samples::common_options o(app, "of split, initial weights and shuffling");
-  o.with_data("folder with digits.csv.gz (default: TUTTI_DATA, or the one that comes along)")
+  samples::common_options o(app, "random seed for split, initial weights and shuffling");
+  o.with_data("directory with digits.csv.gz (default: TUTTI_DATA, or the included one)")
       .with_epochs(30, "the training images")
       .with_batch(64, "images")
       .with_learning_rate(2e-3)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The heat equation on an insulated plate, by explicit finite differences. Heat is conserved, and
-// each cosine mode decays by a known factor a step: both are checked.
+// The heat equation on an insulated plate, by explicit finite differences. Checks that heat is
+// conserved, and that a cosine mode decays by a known factor per step.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -24,8 +24,8 @@ const double pi = std::acos(-1.0);
 struct plate {
   std::int64_t cells = 256, steps = 2000;
   double side = 0.1;             // m
-  double diffusivity = 1.11e-4;  // m^2/s, of copper
-  double time_step = 0;          // s; 0: 0.8 of the longest that is stable
+  double diffusivity = 1.11e-4;  // m^2/s, copper
+  double time_step = 0;          // s; 0: 0.8 of the longest stable one
   double cell() const { return side / static_cast<double>(cells); }
 };
 
@@ -44,7 +44,7 @@ array start(const plate& p, tutti::dtype type, const tutti::device& on) {
          spot(0.2, 0.75, 0.1, -20);
 }
 
-/// One step. A border cell has itself as the neighbour outside, so nothing flows there.
+/// One step. The outer neighbour of a border cell is the cell itself: no flow across the border.
 array step(const array& u, double ratio) {
   const array v = pad(u, {{1, 1}, {1, 1}}, tutti::pad_mode::edge);
   const tutti::slice before{0, -2}, inner{1, -1}, after{2, {}};
@@ -52,7 +52,7 @@ array step(const array& u, double ratio) {
          ratio * (v(before, inner) + v(after, inner) + v(inner, before) + v(inner, after) - 4 * u);
 }
 
-/// How much of the mode cos(pi x) cos(pi y), which has an exact decay in both equations, is in u.
+/// The amplitude in u of the mode cos(pi x) cos(pi y), which decays exactly in both equations.
 double amplitude(const plate& p, const array& u) {
   const array wave = cos(pi * centres(p, u.dtype(), u.device()));
   return 4 * mean(u * wave * wave.reshape({-1, 1})).item();
@@ -125,16 +125,18 @@ void run(plate p, bool f64, const samples::common_options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Heat that spreads in an insulated plate.", "heat");
+  CLI::App app("Simulates heat conduction in an insulated plate.", "heat");
   samples::common_options o(app);
   o.with_out("heat-results").with_json();
   plate p;
   bool f64 = false;
-  samples::count_option(app, "--cells", p.cells, 2, 8192, "along each side");
-  samples::count_option(app, "--steps", p.steps, 1, 10000000, "of time");
-  samples::number_option(app, "--side", p.side, 1e-3, 1e3, "of the plate, in m");
-  samples::number_option(app, "--diffusivity", p.diffusivity, 1e-9, 1, "of its matter, in m^2/s");
-  app.add_option("--time-step", p.time_step, "in s (default: 0.8 of the longest that is stable)")
+  samples::count_option(app, "--cells", p.cells, 2, 8192, "number of cells along each side");
+  samples::count_option(app, "--steps", p.steps, 1, 10000000, "number of time steps");
+  samples::number_option(app, "--side", p.side, 1e-3, 1e3, "side length of the plate in m");
+  samples::number_option(app, "--diffusivity", p.diffusivity, 1e-9, 1,
+                         "thermal diffusivity in m^2/s");
+  app.add_option("--time-step", p.time_step,
+                 "time step in s (default: 0.8 of the longest stable one)")
       ->check(samples::within(1e-12, 1e12));
   app.add_flag("--f64", f64, "compute in f64 instead of f32");
   return samples::run(app, argc, argv, [&] { run(p, f64, o); });

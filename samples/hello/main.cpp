@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program of the README: a product and a fused expression, on whatever device TUTTI_DEVICE
-// names.
+// The program of the README: a product and a fused expression on the default device.
 #include <iostream>
 #include <tutti/tutti.hpp>
 

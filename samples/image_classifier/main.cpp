@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trains a convolutional network on pictures, MNIST or a folder with a folder a class, and names
-// the class of others: `image_classifier predict FILE...`.
+// Trains a convolutional network on images, MNIST or a directory with one subdirectory per class,
+// and classifies other images: `image_classifier predict FILE...`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct settings {
   std::int64_t size = 0;
 };
 
-/// Pictures u8 [n, height, width, channels] to f32 [n, channels, height, width] around 0; in
-/// training moved by up to a twelfth of their side, and those in colour mirrored (digits are not).
+/// Images u8 [n, height, width, channels] to f32 [n, channels, height, width] around 0. In training
+/// they are shifted by up to a twelfth of their side, and with `mirror` flipped at random.
 nn::layer input(std::int64_t height, std::int64_t width, bool mirror) {
   return nn::layer(nn::layer_parts{
       .kind = "input",
@@ -115,7 +115,7 @@ void train(const samples::common_options& o, const settings& s) {
   samples::finish(report, o);
 }
 
-/// Names the class of each picture, made as large as those of the training.
+/// Prints the class of each image, resized to the size of the training images.
 void predict(const samples::common_options& o) {
   const tutti::device device = o.device();
   const samples::model_file file(o.out / "weights.safetensors", device);
@@ -137,23 +137,24 @@ void predict(const samples::common_options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Learns classes of pictures, and names the class of others.", "image_classifier");
-  samples::common_options o(app, "of split, initial weights, shuffling and augmentation");
+  CLI::App app("Trains an image classifier and classifies images.", "image_classifier");
+  samples::common_options o(app,
+                            "random seed for split, initial weights, shuffling and augmentation");
   o.with_data(
-       "folder with MNIST, or with a folder a class, whose pictures are made of one size "
+       "directory with MNIST, or with a subdirectory of images per class, resized to one size "
        "(default: TUTTI_DATA, else 8 x 8 digits)")
       .with_epochs(5, "the training pictures")
       .with_batch(64, "pictures")
       .with_learning_rate(0.003)
       .with_out("image-results");
   o.with_parallel().with_resume().with_json();
-  o.with_predict("Names the class of pictures", "pictures: PNG, JPEG, PGM or PPM");
+  o.with_predict("Prints the class of each image", "images: PNG, JPEG, PGM or PPM");
   settings s;
   app.add_option("--model", s.model, "the network")
       ->check(CLI::IsMember({"small", "resnet"}))
       ->capture_default_str();
   app.add_option("--size", s.size,
-                 "pixels each way of a folder's pictures (default: those of the first)")
+                 "width and height of a directory's images (default: those of the first)")
       ->check(CLI::Range(8, 1024));
   return samples::run(app, argc, argv, [&] { o.predict.empty() ? train(o, s) : predict(o); });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures through decoding, scaling, filters and features on all devices at once, each taking as
-// much as it can, and one failing on the way where that is asked for; then a classifier.
+// Decodes, scales and filters images and extracts features on all devices at once, with dynamic
+// load balancing, and optionally with a simulated device failure; then trains a classifier.
 #include <fmt/format.h>
 #include <tutti/plugin.h>
 
@@ -32,7 +32,7 @@ struct source {
   std::vector<std::int64_t> labels;
 };
 
-/// At most `count` pictures of the folder, spread over its classes; without a folder, drawn ones.
+/// At most `count` images of the directory, spread over its classes, or drawn ones.
 source find_pictures(const options& o, const samples::common_options& common) {
   if (o.folder.empty()) {
     source drawn{
@@ -50,8 +50,8 @@ source find_pictures(const options& o, const samples::common_options& common) {
   return {data::pictures_of(some, {.channels = 3}), some.classes, some.labels};
 }
 
-/// What becomes of the pictures of a chunk, all of it u8: scaled [n, size, size, 3], edges [n,
-/// size, size, 1], features [n, rows, columns, 2, 2, 9]. The first two are exact on any device.
+/// The results for the images of a chunk, all u8: scaled [n, size, size, 3], edges [n, size, size,
+/// 1], features [n, rows, columns, 2, 2, 9]. The first two are exact on any device.
 std::vector<array> process(const data::dataset& pictures, const tutti::chunk& c,
                            std::int64_t size) {
   std::vector<array> scaled;
@@ -59,7 +59,7 @@ std::vector<array> process(const data::dataset& pictures, const tutti::chunk& c,
     const array picture = pictures.get(i, {}).front().to(c.device);
     scaled.push_back(image::resize(image::to_float(picture), size, size));
   }
-  // Moved a little from halfway, where the last bit, in which devices differ, would decide.
+  // Avoids exact halves, which devices may round differently because of the last bit.
   const array small = image::to_u8(stack(scaled) + 1e-5);
   const array light = sum(small.astype(dtype::f32), {-1, true});
   const array slope = abs(image::sobel(light, image::direction::horizontal)) +
@@ -128,15 +128,18 @@ void run(const options& o, const samples::common_options& common) {
 }
 
 int main(int argc, char** argv) {
-  CLI::App app("Scales, filters and classifies pictures on all devices.", "image_pipeline");
-  samples::common_options common(app, "of drawn pictures and the split");
+  CLI::App app("Scales, filters and classifies images on all devices.", "image_pipeline");
+  samples::common_options common(app, "random seed for drawn images and the split");
   common.with_out("pipeline-results").with_parallel();
   options o;
-  app.add_option("folder", o.folder, "of pictures, best a folder a class (default: drawn shapes)")
+  app.add_option(
+         "folder", o.folder,
+         "directory of images, preferably with one subdirectory per class (default: drawn shapes)")
       ->check(samples::not_empty)
       ->transform(samples::below_data_folder);
-  app.add_option("--count", o.count, "pictures at most")->check(CLI::Range(8, 10000000));
-  app.add_option("--size", o.size, "pixels each way")->check(CLI::Range(16, 1024));
-  app.add_option("--fail", o.fail, "device that fails at its first chunk, e.g. opencl:1");
+  app.add_option("--count", o.count, "maximum number of images")->check(CLI::Range(8, 10000000));
+  app.add_option("--size", o.size, "width and height in pixels")->check(CLI::Range(16, 1024));
+  app.add_option("--fail", o.fail,
+                 "simulate a failure of this device at its first chunk, e.g. opencl:1");
   return samples::run(app, argc, argv, [&] { run(o, common); });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The Mandelbrot set as array operations: blocks of iterations, each one fused program, and a
-// smooth colouring by how fast points escape.
+// smooth colouring by escape time.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -20,8 +20,8 @@ namespace {
 
 using tutti::array;
 
-constexpr int block = 16;          // iterations of one program
-constexpr double escaped = 65536;  // square of the radius; a large one makes colours smooth
+constexpr int block = 16;          // iterations per program
+constexpr double escaped = 65536;  // squared radius; a large one makes colours smooth
 
 struct region {
   double x = -0.75, y = 0, width = 3.5;
@@ -29,7 +29,7 @@ struct region {
 };
 
 struct orbits {
-  array x, y, steps;  // where the points are, or were first outside, and after how many steps
+  array x, y, steps;  // the last points, or the first outside, and the number of steps
 };
 
 /// Iterates z = z^2 + c from 0 until |z|^2 passes `escaped`.
@@ -51,7 +51,7 @@ orbits iterate(const array& cx, const array& cy, std::int64_t iterations) {
 
 array is_inside(const orbits& o) { return square(o.x) + square(o.y) <= escaped; }
 
-/// Inside black, outside a hue that turns with the logarithm of the steps.
+/// Black inside, outside a hue that depends on the logarithm of the steps.
 array colours(const orbits& o) {
   const array inside = is_inside(o);
   const array size = where(inside, escaped, square(o.x) + square(o.y)).astype(o.x.dtype());
@@ -62,7 +62,7 @@ array colours(const orbits& o) {
   return tutti::image::to_u8(tutti::stack({channel(1.2), channel(0.6), channel(0)}, -1));
 }
 
-/// Steps of one point, by std::complex.
+/// Steps of one point, computed with std::complex.
 double steps_of(std::complex<double> c, std::int64_t iterations) {
   std::complex<double> z = c;
   std::int64_t n = 1;
@@ -73,8 +73,7 @@ double steps_of(std::complex<double> c, std::int64_t iterations) {
   return static_cast<double>(n);
 }
 
-/// How many of some known points have other steps than std::complex finds: 0 to 2 of the first are
-/// in the set.
+/// The number of known points whose steps differ from those of std::complex.
 std::int64_t wrong_points(tutti::dtype type, const tutti::device& on, std::int64_t iterations) {
   const std::vector<double> x = {0, -1, -1.75, -0.5, 0.5, 1, -2.1, 0, 0.3};
   const std::vector<double> y = {0, 0, 0, 0.5, 0, 0, 0, 2, 0.8};
@@ -136,17 +135,19 @@ void run(const region& r, bool f64, const samples::common_options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Draws a part of the Mandelbrot set.", "mandelbrot");
+  CLI::App app("Draws a section of the Mandelbrot set.", "mandelbrot");
   samples::common_options o(app);
   o.with_out("mandelbrot-results").with_json();
   region r;
   bool f64 = false;
-  samples::number_option(app, "--x", r.x, -10, 10, "middle of the picture, real part");
-  samples::number_option(app, "--y", r.y, -10, 10, "middle of the picture, imaginary part");
-  samples::number_option(app, "--width", r.width, 1e-13, 20, "of the picture, in the plane");
-  samples::count_option(app, "--columns", r.columns, 1, 8192, "of pixels");
-  samples::count_option(app, "--rows", r.rows, 1, 8192, "of pixels");
-  samples::count_option(app, "--iterations", r.iterations, 1, 1000000, "at most");
-  app.add_flag("--f64", f64, "compute in f64 instead of f32, for deep pictures");
+  samples::number_option(app, "--x", r.x, -10, 10, "centre of the image, real part");
+  samples::number_option(app, "--y", r.y, -10, 10, "centre of the image, imaginary part");
+  samples::number_option(app, "--width", r.width, 1e-13, 20,
+                         "width of the image in the complex plane");
+  samples::count_option(app, "--columns", r.columns, 1, 8192, "columns of pixels");
+  samples::count_option(app, "--rows", r.rows, 1, 8192, "rows of pixels");
+  samples::count_option(app, "--iterations", r.iterations, 1, 1000000,
+                        "maximum number of iterations");
+  app.add_flag("--f64", f64, "compute in f64 instead of f32, for deep zooms");
   return samples::run(app, argc, argv, [&] { run(r, f64, o); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trains a perceptron of one hidden layer, tanh between, on handwritten digits: on one device, or
+// Trains a perceptron with one hidden layer and tanh on handwritten digits: on one device, or
 // data-parallel on all devices of TUTTI_DEVICE.
 #include <fmt/format.h>
 
@@ -98,15 +98,15 @@ void run(const samples::common_options& o, const settings& s) {
 
 int main(int argc, char** argv) {
   CLI::App app("Trains a perceptron on handwritten digits.", "mnist_perceptron");
-  samples::common_options o(app, "of initial weights and shuffling");
-  o.with_data("folder with MNIST as IDX files or CSV (default: TUTTI_DATA, else 8 x 8 digits)")
+  samples::common_options o(app, "random seed for initial weights and shuffling");
+  o.with_data("directory with MNIST as IDX files or CSV (default: TUTTI_DATA, else 8 x 8 digits)")
       .with_epochs(10, "the training pictures")
       .with_batch(50, "pictures")
       .with_learning_rate(0.004)
       .with_out("mnist-results");
   o.with_parallel().with_resume().with_json();
   settings s;
-  app.add_option("--loss", s.loss, "what is minimised")
+  app.add_option("--loss", s.loss, "loss function")
       ->check(CLI::IsMember({"squared_error", "cross_entropy"}))
       ->capture_default_str();
   app.add_option("--hidden", s.hidden, "units of the hidden layer")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bodies that attract each other: a star and a disc around it, all pairs, by leapfrog (velocity
-// Verlet) with softening. Energy and momentum tell how well it goes.
+// Gravitating bodies: a star and a disc around it, all pairs, by leapfrog (velocity Verlet) with
+// softening. Energy and momentum show the accuracy.
 #include <cmath>
 #include <iostream>
 #include <tutti/data.hpp>
@@ -20,7 +20,7 @@ using tutti::array;
 struct settings {
   std::int64_t bodies = 1024, steps = 1000;
   double time_step = 0.005;              // an orbit at distance 1 takes 2 pi
-  double softening = 0.02, disc = 0.05;  // disc: its mass, of the star's 1
+  double softening = 0.02, disc = 0.05;  // disc: its mass relative to the star's
 };
 
 struct system_of_bodies {
@@ -28,7 +28,7 @@ struct system_of_bodies {
   array position, velocity, acceleration;  // [3, n]
 };
 
-/// What is between all pairs along one axis: [n, n].
+/// The differences of all pairs along one axis: [n, n].
 array apart(const array& position, int axis) {
   return position[axis] - position[axis].reshape({-1, 1});
 }
@@ -51,14 +51,14 @@ array pull(const array& position, const array& mass, double softening) {
 /// Kinetic and potential energy.
 double energy(const system_of_bodies& s, double softening) {
   const array inverse = inverse_distance(s.position, softening);
-  const array itself = s.mass * s.mass / softening;  // each body with itself is among the pairs
+  const array itself = s.mass * s.mass / softening;  // the pairs include each body with itself
   const array potential = sum(s.mass.reshape({-1, 1}) * s.mass * inverse) - sum(itself);
   return (sum(s.mass * square(s.velocity)) / 2 - potential / 2).item();
 }
 
 double momentum(const system_of_bodies& s) { return norm(sum(s.mass * s.velocity, 1)).item(); }
 
-/// A star in the middle, others on circular orbits at distances from 0.3 to 1.3, total momentum 0.
+/// A star in the centre, others on circular orbits at distances from 0.3 to 1.3, total momentum 0.
 system_of_bodies start(const settings& how, tutti::random::key key, tutti::dtype type,
                        const tutti::device& on) {
   const auto keys = tutti::random::split(key, 3);
@@ -136,16 +136,19 @@ void run(const settings& how, bool f64, const samples::common_options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Bodies that attract each other.", "nbody");
-  samples::common_options o(app, "of the first positions");
+  CLI::App app("Simulates gravitating bodies.", "nbody");
+  samples::common_options o(app, "random seed for the initial positions");
   o.with_out("nbody-results").with_json();
   settings how;
   bool f64 = false;
-  samples::count_option(app, "--bodies", how.bodies, 2, 16384, "with the star");
-  samples::count_option(app, "--steps", how.steps, 1, 10000000, "of time");
-  samples::number_option(app, "--time-step", how.time_step, 1e-6, 1, "where an orbit takes 6.28");
-  samples::number_option(app, "--softening", how.softening, 1e-4, 1, "of pulls: a length");
-  samples::number_option(app, "--disc", how.disc, 0, 10, "mass of the disc, of the star's 1");
+  samples::count_option(app, "--bodies", how.bodies, 2, 16384,
+                        "number of bodies, including the star");
+  samples::count_option(app, "--steps", how.steps, 1, 10000000, "number of time steps");
+  samples::number_option(app, "--time-step", how.time_step, 1e-6, 1,
+                         "time step; an orbit at distance 1 takes 6.28");
+  samples::number_option(app, "--softening", how.softening, 1e-4, 1,
+                         "softening length of the attraction");
+  samples::number_option(app, "--disc", how.disc, 0, 10, "mass of the disc relative to the star's");
   app.add_flag("--f64", f64, "compute in f64 instead of f32");
   return samples::run(app, argc, argv, [&] { run(how, f64, o); });
 }

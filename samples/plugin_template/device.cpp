@@ -28,7 +28,7 @@ tutti_status* properties(uint32_t index, tutti_device_properties* result) {
     p.name = name->c_str();
     p.vendor = "Tutti";
     p.driver = "threads 0.1.0";
-    p.cache_key = "threads";  // nothing is compiled here, so nothing is cached
+    p.cache_key = "threads";  // nothing is compiled, so nothing is cached
     p.memory_bytes = sdk::physical_memory();
     p.max_allocation_bytes = p.memory_bytes;
     p.stored_dtypes = stored_dtypes;

@@ -12,7 +12,7 @@ namespace {
 tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** buffer) {
   return guarded([&] {
     const tutti_buffer_desc wanted = sdk::read_struct(desc, "buffer description");
-    sdk::memory_kind_of(wanted);  // refuses what nobody knows; all there is, is the host's
+    sdk::memory_kind_of(wanted);  // refuses unknown kinds; all memory is host memory
     deref(device, "device");
     deref(buffer, "buffer") = nullptr;
     auto made = std::make_unique<tutti_buffer>();
@@ -26,12 +26,12 @@ void release(tutti_buffer* buffer) {
   delete buffer;
 }
 
-// Ranges of one buffer may be copied onto each other.
+// Ranges of one buffer may overlap.
 void copy_bytes(void* to, const void* from, uint64_t bytes) {
   if (bytes > 0) std::memmove(to, from, static_cast<size_t>(bytes));
 }
 
-// A blocking call tells of the stream's failure itself; its event does not outlive a failure.
+// A blocking call reports the stream's failure itself; its event is released on failure.
 void finish(tutti_stream& stream, tutti_event** event) {
   try {
     stream.queue.drain();

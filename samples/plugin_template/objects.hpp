@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands behind the opaque handles of plugin.h in this plugin, and the tables of functions,
-// one per group of the ABI, each filled in the file of its name.
+// The objects behind the opaque handles of plugin.h, and the function tables, one per ABI group,
+// each filled in the file of that name.
 #pragma once
 
 #include <tutti/plugin.h>
@@ -17,7 +17,7 @@
 #include <tutti/sdk/validate.hpp>
 
 struct tutti_device {
-  std::shared_ptr<tutti::sdk::thread_team> team;  // kept by work in line
+  std::shared_ptr<tutti::sdk::thread_team> team;  // shared with queued work
 };
 
 struct tutti_buffer {
@@ -55,11 +55,11 @@ constexpr uint32_t computed_dtypes =
 
 inline unsigned cores() { return std::max(std::thread::hardware_concurrency(), 1u); }
 
-/// Where a buffer lies, for the SDK's loops.
+/// The memory of a buffer, for the loops of the SDK.
 inline sdk::host_block memory_of(const tutti_buffer& buffer) { return buffer.memory; }
 
-/// Puts `work` in line on the stream; `event`, where it is not NULL, becomes its event. A failure
-/// of the work goes there and to the stream, never to the caller.
+/// Queues `work` on the stream and stores its event in `event` unless that is NULL. A failure of
+/// the work goes to the event and the stream, never to the caller.
 void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> work);
 
 }  // namespace threads

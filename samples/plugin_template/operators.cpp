@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator group: products, gathers, scans, sorts and the rest, by the SDK's host engine.
+// The operator group: products, gathers, scans, sorts and others, run by the SDK's host engine.
 #include <tutti/sdk/host_engine/on_buffers.hpp>
 #include <utility>
 
 #include "objects.hpp"
 
 struct tutti_plan {
-  std::shared_ptr<const tutti::sdk::engine_operator> what;  // kept by launches in line
+  std::shared_ptr<const tutti::sdk::engine_operator> what;  // shared with queued launches
 };
 
 namespace threads {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry: who the plugin is, and its tables.
+// The entry point: the identity of the plugin, and its function tables.
 #include "objects.hpp"
 
 namespace {
@@ -9,7 +9,7 @@ const tutti_plugin_api api = {
     .struct_size = sizeof(tutti_plugin_api),
     .abi_major = TUTTI_ABI_MAJOR,
     .abi_minor = TUTTI_ABI_MINOR,
-    .name = "threads",  // as the file is called: libtutti_threads.so
+    .name = "threads",  // matches the file name: libtutti_threads.so
     .version = "0.1.0",
     .build_id = "1",
     .device = &threads::device_api,
@@ -26,5 +26,5 @@ const tutti_plugin_api api = {
 
 }  // namespace
 
-// A plugin that logs, caches compiled code or has settings keeps the host's pointer.
+// A plugin that logs, caches compiled code or has settings stores the host's pointer.
 extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host*) { return &api; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program group: fused programs are checked, copied and run by the SDK's host engine.
+// The program group: checks and copies fused programs, and runs them with the SDK's host engine.
 #include <tutti/sdk/capabilities.hpp>
 #include <tutti/sdk/host_engine/on_buffers.hpp>
 #include <tutti/sdk/owned_launch.hpp>
@@ -9,7 +9,7 @@
 #include "objects.hpp"
 
 struct tutti_program {
-  std::shared_ptr<const tutti::sdk::engine_program> engine;  // kept by launches in line
+  std::shared_ptr<const tutti::sdk::engine_program> engine;  // shared with queued launches
 };
 
 namespace threads {
@@ -66,7 +66,7 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
   });
 }
 
-// Nothing is generated here.
+// No code is generated.
 
 }  // namespace
 

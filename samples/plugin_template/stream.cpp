@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stream group: a stream is a queue with a thread of its own, which shares the loops of its
-// work with the threads of the device; an event is what became of one piece of work.
+// The stream group: a stream is a queue with its own thread, which shares loops with the threads of
+// the device; an event is the outcome of one piece of work.
 #include <utility>
 
 #include "objects.hpp"
@@ -9,8 +9,8 @@
 namespace threads {
 namespace {
 
-// Calls `add`, which gives the completion of what it puts in line, and makes that the event. Room
-// for it comes first: work in line cannot be taken back.
+// Calls `add`, which queues work and returns its completion, and makes that the event. Allocates
+// the event first, because queued work cannot be withdrawn.
 template <typename F>
 void with_event(tutti_event** event, const F& add) {
   if (event == nullptr) return static_cast<void>(add());
@@ -23,7 +23,7 @@ void with_event(tutti_event** event, const F& add) {
 tutti_status* create(tutti_device* device, const tutti_stream_desc* desc, tutti_stream** stream) {
   return guarded([&] {
     deref(stream, "stream") = nullptr;
-    sdk::wants_profile(desc);  // refuses flags that nobody knows; times are not kept here
+    sdk::wants_profile(desc);  // refuses unknown flags; times are not recorded
     *stream = new tutti_stream{deref(device, "device").team, {}};
   });
 }
@@ -51,7 +51,7 @@ tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
 
 tutti_status* event_query(tutti_event* event, int32_t* done) {
   return guarded([&] {
-    deref(done, "done") = 1;  // also where the work failed, which is thrown
+    deref(done, "done") = 1;  // also after a failure, which is thrown
     *done = deref(event, "event").state->query() ? 1 : 0;
   });
 }
@@ -71,7 +71,7 @@ void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> wo
 const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      create,
                                      release,
-                                     nullptr,  // flush: work begins as soon as it is in line
+                                     nullptr,  // flush: queued work starts immediately
                                      synchronize,
                                      record,
                                      wait,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One job on all devices of TUTTI_DEVICE, of whatever vendors: rows shared out by what each can do.
+// One job on all devices of TUTTI_DEVICE, from any vendors: rows are distributed by speed.
 #include <iostream>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"
 
 int main(int argc, char** argv) {
-  CLI::App app("One product on all devices of TUTTI_DEVICE, rows shared out by their speed.",
+  CLI::App app("One product on all devices of TUTTI_DEVICE, with rows distributed by speed.",
                "several");
   return samples::run(app, argc, argv, [] {
     const tutti::device_group group;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recognises spoken digits: recordings become spectra in mel bands, which a convolutional network
-// or a recurrent one learns; `spoken_digits predict FILE.wav` names the digit.
+// Recognises spoken digits: converts recordings to mel spectra and trains a convolutional or a
+// recurrent network; `spoken_digits predict FILE.wav` prints the digit.
 #include <fmt/format.h>
 
 #include <tutti/data.hpp>
@@ -27,7 +27,7 @@ struct settings {
   int test_indices = 5;
 };
 
-/// In training, some bands and some moments are hidden (SpecAugment).
+/// In training, masks some bands and some frames (SpecAugment).
 nn::layer hide_parts() {
   const tutti::data::spec_augment_options masks{
       .frequency_masks = 1, .time_masks = 1, .time_width = 12};
@@ -59,7 +59,7 @@ nn::sequential network(const std::string& name, tutti::random::key key, const tu
       })};
   const std::vector<nn::layer> convolutions = samples::convolutions(1, {16, 32, 64}, keys[0], on);
   layers.insert(layers.end(), convolutions.begin(), convolutions.end());
-  // 64 channels of 5 x 7 places are left.
+  // 64 channels of 5 x 7 positions remain.
   layers.insert(layers.end(), {nn::flatten(), nn::dropout(0.3),
                                nn::linear(64 * 5 * 7, 10, keys[1], {}, f32, on)});
   return nn::sequential(layers);
@@ -116,22 +116,22 @@ void predict(const samples::common_options& o) {
 
 int main(int argc, char** argv) {
   CLI::App app("Recognises spoken digits.", "spoken_digits");
-  samples::common_options o(app, "of initial weights, shuffling and augmentation");
+  samples::common_options o(app, "random seed for initial weights, shuffling and augmentation");
   o.with_data(
-       "folder with recordings DIGIT_SPEAKER_INDEX.wav, of which the first second is taken, at 8 "
-       "kHz "
-       "(default: in TUTTI_DATA, else made tones)")
+       "directory with recordings DIGIT_SPEAKER_INDEX.wav at 8 kHz, of which the first second is "
+       "used (default: TUTTI_DATA, else generated tones)")
       .with_epochs(20, "the recordings")
       .with_batch(64, "recordings")
       .with_learning_rate(0.004)
       .with_out("speech-results");
   o.with_parallel().with_resume().with_json();
-  o.with_predict("Names the digit in sounds", "WAV or FLAC files");
+  o.with_predict("Prints the digit in each sound file", "WAV or FLAC files");
   settings s;
   app.add_option("--model", s.model, "the network")
       ->check(CLI::IsMember({"convolutional", "gru"}))
       ->capture_default_str();
-  app.add_option("--test-indices", s.test_indices, "recordings with an index below are the test")
+  app.add_option("--test-indices", s.test_indices,
+                 "recordings with a smaller index are the test part")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   return samples::run(app, argc, argv, [&] { o.predict.empty() ? train(o, s) : predict(o); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From a CSV file to a classifier: missing values, text columns, scaling, a stratified split, a
-// model, its scores, and its answers as CSV. Or clusters of the rows, drawn in the plane.
+// model, its scores, and its predictions as CSV. Or clusters the rows and plots them.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -23,8 +23,8 @@ namespace data = tutti::data;
 namespace ml = tutti::ml;
 namespace nn = tutti::nn;
 
-/// The sets that come with the samples. Their files begin with a line about them, but for the
-/// digits, and have no header; the number of the class stands in the last column.
+/// The data sets included with the samples. Their files start with a description line, except for
+/// the digits, and have no header; the last column is the class number.
 const std::map<std::string, std::vector<std::string>> sets{
     {"breast_cancer", {"malignant", "benign"}},
     {"digits", {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}},
@@ -37,7 +37,7 @@ struct options {
 };
 
 struct problem {
-  array x, y;  ///< [rows, features] with NaN for what is missing; [rows]
+  array x, y;  ///< [rows, features] with NaN for missing values; [rows]
   std::vector<std::string> classes{};
 };
 
@@ -53,7 +53,7 @@ problem load(const options& o, const samples::common_options& common) {
     t = data::read_table(o.file);
     try {
       t[target];
-    } catch (const tutti::index_error& e) {  // of none, or of another
+    } catch (const tutti::index_error& e) {  // missing or from another table
       throw CLI::ValidationError("--target", e.what());
     }
   }
@@ -83,7 +83,7 @@ answers learn(Model model, const ml::split_samples& part) {
     return {model.predict(part.x_test), model.decision_function(part.x_test)};
 }
 
-/// A perceptron by Adam; its losses by epoch are drawn.
+/// A perceptron trained with Adam; plots its losses by epoch.
 answers learn_by_adam(const ml::split_samples& part, std::int64_t classes,
                       const samples::common_options& common) {
   const auto keys = tutti::random::split({common.seed}, 2);
@@ -109,7 +109,7 @@ void classify(const options& o, const problem& p, const samples::common_options&
   const data::split rows =
       data::stratified_train_test_split(p.y.to_vector<std::int64_t>(), 0.25, {common.seed});
   ml::split_samples part = ml::split_rows(p.x, p.y, rows);
-  ml::simple_imputer imputer;  // it and the scaler learn from the rows to learn from alone
+  ml::simple_imputer imputer;  // imputer and scaler are fitted to the training rows only
   ml::standard_scaler scaler;
   part.x_train = scaler.fit_transform(imputer.fit_transform(part.x_train));
   part.x_test = scaler.transform(imputer.transform(part.x_test));
@@ -167,21 +167,22 @@ void cluster(const options& o, const problem& p, const samples::common_options& 
 }
 
 int main(int argc, char** argv) {
-  CLI::App app("Learns the classes of a table's rows, or groups the rows.", "tabular");
-  samples::common_options common(app, "of split and clusters");
-  common.with_data("folder of the sets").with_out("tabular-results").with_json();
+  CLI::App app("Classifies or clusters the rows of a table.", "tabular");
+  samples::common_options common(app, "random seed for split and clusters");
+  common.with_data("directory of the data sets").with_out("tabular-results").with_json();
   common.with_epochs(30, "the rows, by Adam").with_learning_rate(0.002);
   options o;
-  auto* file = app.add_option("file", o.file, "CSV with a header, instead of a set");
+  auto* file = app.add_option("file", o.file, "CSV file with a header, instead of a data set");
   file->check(samples::not_empty)->transform(samples::below_data_folder);
-  app.add_option("--target", o.target, "its column to tell from the others")->needs(file);
-  app.add_option("--set", o.set, "one that comes along")->check(CLI::IsMember(sets));
+  app.add_option("--target", o.target, "column to predict from the others")->needs(file);
+  app.add_option("--set", o.set, "included data set")->check(CLI::IsMember(sets));
   app.add_option("--model", o.model)
       ->check(CLI::IsMember({"logistic", "trees", "knn", "svm", "perceptron"}));
   const auto digits = [&] { o.set = "digits", o.model = "perceptron"; };
-  app.add_flag_callback("--digits", digits, "the set digits by a perceptron, which Adam trains");
+  app.add_flag_callback("--digits", digits, "train a perceptron with Adam on the data set digits");
   app.add_option("--missing", o.missing)->check(CLI::IsMember({"drop", "mean"}));
-  app.add_option("--cluster", o.clusters, "k-means instead, into K")->check(CLI::Range(2, 100));
+  app.add_option("--cluster", o.clusters, "cluster into K groups with k-means instead")
+      ->check(CLI::Range(2, 100));
   return samples::run(app, argc, argv, [&] {
     samples::make_folder(common.out);
     const problem p = load(o, common);

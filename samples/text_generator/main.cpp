@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small transformer that learns a text letter by letter and then writes on: training with Adam
-// and a schedule of its rate, then sampling with the keys and values of earlier letters kept.
+// A small transformer that learns a text letter by letter and then continues it: training with Adam
+// and a learning rate schedule, then sampling with cached keys and values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct options : samples::common_options {
   bool no_cache = false;
 };
 
-/// Bytes as their places among `letters`.
+/// Bytes as their indices in `letters`.
 std::vector<std::int32_t> codes_of(const std::string& text, const std::string& letters) {
   std::vector<std::int32_t> out;
   for (const char c : text) {
@@ -40,12 +40,12 @@ std::vector<std::int32_t> codes_of(const std::string& text, const std::string& l
   return out;
 }
 
-/// Letters [N, T] to scores [N, T, letters] of what comes next. With `cache` of the same
-/// parameters, and its state are keys and values of what came before.
+/// Letters [N, T] to scores [N, T, letters] of the next letter. With `cache` it has the same
+/// parameters, and its state are keys and values of previous letters.
 nn::sequential transformer(const options& o, const std::string& letters, bool cache) {
   const auto keys = tutti::random::split({o.seed}, static_cast<int>(o.blocks) + 2);
   const std::int64_t count = std::ssize(letters);
-  nn::transformer_options how;  // causal, and positions by rotation
+  nn::transformer_options how;  // causal, with rotary positions
   how.attention.cache = cache;
   const auto type = tutti::dtype::f32;
   const tutti::device on = o.device();
@@ -57,7 +57,7 @@ nn::sequential transformer(const options& o, const std::string& letters, bool ca
   return nn::sequential(layers);
 }
 
-/// Windows of letters [N, context + 1]: each letter's scores are held against the next letter.
+/// Windows of letters [N, context + 1]: compares the scores of each letter with the next one.
 array next_letter_loss(const array& scores, const std::vector<array>& batch) {
   return nn::cross_entropy(scores({{}, {0, -1}}), batch[0]({{}, {1, {}}}));
 }
@@ -68,7 +68,7 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
   const std::string_view bytes(reinterpret_cast<const char*>(codes.data()), 4 * codes.size());
   const std::string text_name = std::to_string(std::hash<std::string_view>{}(bytes));
   const std::int64_t window = o.context + 1, rows = std::ssize(codes) / window;
-  const std::int64_t test = (rows + 9) / 10;  // windows that it does not learn from
+  const std::int64_t test = (rows + 9) / 10;  // windows reserved for the test
   codes.resize(static_cast<std::size_t>(rows * window));
   const array windows = array::from(codes, {rows, window}, o.device());
   const array held_out = windows({{0, test}});
@@ -96,15 +96,15 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
   return trainer.parameters();
 }
 
-/// Prints `length` letters that follow the codes. A model sees `context` letters at most; when it
-/// has, it goes on from the last half of them.
+/// Prints `length` letters that follow the codes. The model sees at most `context` letters; at the
+/// limit it continues with the last half of them.
 void write_on(const std::vector<array>& parameters, const options& o, const std::string& letters) {
   const nn::sequential model = transformer(o, letters, !o.no_cache);
   o.log() << '\n' << o.prompt;
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::int32_t> codes = codes_of(o.prompt, letters);
   std::vector<array> state = model.state();
-  std::int64_t begin = 0;  // of what it sees
+  std::int64_t begin = 0;  // of the visible letters
   for (const auto key : tutti::random::split({o.seed}, static_cast<int>(o.length))) {
     const std::int64_t end = std::ssize(codes);
     if (end - begin > o.context) {
@@ -128,7 +128,7 @@ void run(const options& o) {
   std::string letters = text;
   std::ranges::sort(letters);
   letters.erase(std::ranges::unique(letters).begin(), letters.end());
-  codes_of(o.prompt, letters);  // throws where it has others
+  codes_of(o.prompt, letters);  // throws for unknown letters
   samples::make_folder(o.out);
   const nn::sequential model = transformer(o, letters, false);
   write_on(o.weights.empty() ? train(model, codes_of(text, letters), o)
@@ -137,21 +137,22 @@ void run(const options& o) {
 }
 
 int main(int argc, char** argv) {
-  CLI::App app("Learns a text letter by letter, and writes on.", "text_generator");
-  options o(app, "of weights, order and sampling");
+  CLI::App app("Learns a text letter by letter and continues it.", "text_generator");
+  options o(app, "random seed for weights, order and sampling");
   o.with_epochs(10, "the text").with_data("the text").with_out("text-results");
   o.with_learning_rate(0.003).with_parallel().with_resume().with_json();
   o.data = "/usr/share/common-licenses/GPL-3";
   const auto sized = [&](const char* name, std::int64_t& value, const char* what, int most) {
     app.add_option(name, value, what)->check(CLI::Range(1, most))->capture_default_str();
   };
-  sized("--width", o.width, "of the network", 1024);
-  sized("--blocks", o.blocks, "of the network", 32);
-  sized("--context", o.context, "letters that it sees", 1024);
-  sized("--length", o.length, "letters to write", 1000000);
-  app.add_option("--prompt", o.prompt, "a letter or more to begin with")->check(samples::not_empty);
+  sized("--width", o.width, "width of the network", 1024);
+  sized("--blocks", o.blocks, "number of blocks of the network", 32);
+  sized("--context", o.context, "number of visible letters", 1024);
+  sized("--length", o.length, "number of letters to write", 1000000);
+  app.add_option("--prompt", o.prompt, "text to start with, at least one letter")
+      ->check(samples::not_empty);
   app.add_option("--temperature", o.temperature)->check(samples::within(1e-6, 1e6));
-  app.add_option("--weights", o.weights, "go by these instead of learning");
-  app.add_flag("--no-cache", o.no_cache, "compute keys and values anew for each letter");
+  app.add_option("--weights", o.weights, "use these weights instead of training");
+  app.add_flag("--no-cache", o.no_cache, "recompute keys and values for each letter");
   return samples::run(app, argc, argv, [&] { run(o); });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collective group of the ABI for a backend, but for making and aborting communicators: checks
-// of all calls of a group, then the backend's own exchange.
+// The collective group of the ABI for a backend, except creating and aborting communicators: checks
+// of all calls of a group, then the exchange by the backend.
 #pragma once
 
 #include <span>
@@ -12,14 +12,13 @@
 
 namespace tutti::sdk {
 
-/// A view that takes part in a collective, on the participant's device.
+/// A view of a collective, on the participant's device.
 template <typename B>
 struct collective_memory : collective_part {
   typename B::memory memory{};
 };
 
-/// One checked call of one participant. Where it only gives or only receives, `in` and `out` are
-/// the same.
+/// One checked call of one participant. If it only sends or receives, `in` and `out` are equal.
 template <typename B, typename Communicator>
 struct collective_call {
   Communicator* communicator = nullptr;
@@ -32,12 +31,11 @@ struct collective_call {
   tutti_event** event = nullptr;
 };
 
-/// Of B it takes no more than device, buffer, stream, memory and same_device, as device_backend has
-/// them. Communicator is tutti_communicator: `device`, `rank`, size(), and
-/// - require_peer(peer, name): throws where it cannot exchange messages with that one
-/// - against(dtype, reduction): why it does not take arrays of it, or reduce them so; null where it
-///   does
-/// - enqueue(calls), static: enqueues them, and hands over the events that are wanted
+/// B needs only device, buffer, stream, memory and same_device, as in device_backend. Communicator
+/// is tutti_communicator: `device`, `rank`, size(), and
+/// - require_peer(peer, name): throws if it cannot exchange messages with that participant
+/// - against(dtype, reduction): the reason why the dtype or its reduction is unsupported, or null
+/// - enqueue(calls), static: enqueues the calls and returns the requested events
 template <typename B, typename Communicator>
 struct collective_functions {
   using call = collective_call<B, Communicator>;
@@ -93,7 +91,7 @@ struct collective_functions {
     return {validate_part(v, what, buffer.bytes), memory};
   }
 
-  // Which of its views a call has to have, by the kind and who makes it.
+  // The views that a call requires, depending on its kind and caller.
   struct sides {
     bool in = true, out = true;
   };

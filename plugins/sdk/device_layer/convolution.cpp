@@ -25,7 +25,7 @@ uint64_t elements_of(const tutti_view& view) {
 
 bool is_empty(const operator_call& l) { return elements_of(l.views[0]) == 0; }
 
-// Whether the counts of GPU kernels, and of tables, hold the call.
+// Whether the indices of GPU kernels and tables can represent the call.
 bool has_few_places(const operator_call& l) {
   constexpr double most = 2147483647;
   const tutti_view &out = l.views[0], &w = l.views[2];

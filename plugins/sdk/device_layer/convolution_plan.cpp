@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cut of convolutions for CPUs. A stage is to stay in the second-level cache and be large
-// enough that the halo, which is copied twice, is a small part of it.
+// The division of convolutions for CPUs. A stage should fit the L2 cache and be large enough that
+// the halo, which is copied twice, is a small part of it.
 #include "sdk/device_layer/convolution_plan.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 namespace tutti::sdk {
 namespace {
 
-constexpr int64_t stage_bytes = 256 << 10;      // aimed at
-constexpr int64_t most_stage_bytes = 64 << 20;  // beyond that the host does it
+constexpr int64_t stage_bytes = 256 << 10;      // target
+constexpr int64_t most_stage_bytes = 64 << 20;  // larger ones run on the host
 constexpr int64_t most_columns = 512;
 constexpr int64_t enough_places = 256;  // of a band
 constexpr int64_t sums_bytes = 256 << 10;
-constexpr int64_t few_outputs = 4;  // vectors along more than these would be as good as empty
+constexpr int64_t few_outputs = 4;  // vectors along more outputs would be nearly empty
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -64,7 +64,7 @@ class cpu_plan {
   }
 
  private:
-  // Elements that listed places reach beyond the flat ones.
+  // The number of elements that listed positions reach beyond the flat ones.
   int64_t beyond(int d) const {
     return g_.listed[d] == 0 ? 0 : (g_.listed[d] - 1) * g_.listed_step[d] / g_.flat_step[d];
   }
@@ -80,13 +80,13 @@ class cpu_plan {
     return plan_.fits;
   }
 
-  // Members that are staged at once with `lines` lines.
+  // The number of members staged at once with `lines` lines.
   int64_t members_of(int64_t lines, int64_t count) const {
     const double one = std::max(size(lines, 1), 1.0);
     return std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(stage_bytes) / one), 1,
                                std::max<int64_t>(count, 1));
   }
-  // Lines for so many members: as many as there is room for, in equal blocks.
+  // The number of lines for the members: as many as fit, in equal blocks.
   void set_lines(int64_t least, int64_t most) {
     int64_t lines = least;
     while (lines < most && size(lines + 1, g_.members) <= static_cast<double>(stage_bytes)) ++lines;
@@ -136,7 +136,7 @@ class cpu_plan {
     fits(g_.lines, g_.members);
   }
 
-  // Of the workspace: packed weights, a stage and sums for each group, the table of offsets.
+  // The workspace: packed weights, a stage and sums for each group, the table of offsets.
   void lay_out() {
     const int64_t panels = g_.rows_at_once > 0 ? ceil_div(g_.outputs, g_.rows_at_once) : 0;
     const int64_t packed = g_.groups * panels * g_.rows_at_once * g_.channels * product(g_.taps);
@@ -200,15 +200,15 @@ convolution_shape shape_of(const operator_call& call) {
   return g;
 }
 
-// The places of an axis that meet the same taps: one of `phases`, which follow each other.
+// The positions of an axis that meet the same taps: one of `phases` interleaved sets.
 constexpr int64_t most_phases = 64;
 
 int64_t phases_of(const convolution_shape& g, int axis) {
   return std::min(g.spread[axis] / std::gcd(g.stride[axis], g.spread[axis]), g.to[axis]);
 }
 
-// Places r + cycle p' of the axis. Of the taps that lie on elements of x, k0 is the first and every
-// `step`th follows.
+// Keeps positions r + cycle p' of the axis. Of the taps that meet elements of x, k0 is the first,
+// and the others follow at distance `step`.
 void keep_phase(convolution_shape& g, int axis, int64_t r) {
   const int64_t spread = g.spread[axis], cycle = spread / std::gcd(g.stride[axis], spread);
   const int64_t step = spread / std::gcd(g.dilation[axis], spread);
@@ -244,8 +244,8 @@ std::vector<convolution_shape> without_spread(const convolution_shape& all) {
   return parts;
 }
 
-// One launch of items or of tiles as in convolution_shared.cl. Where they are too few to keep the
-// device busy, as for the gradient of weights, each sum is cut into parts.
+// One launch of items or tiles as in convolution_shared.cl. If they are too few to keep the device
+// busy, as for gradients of weights, each sum is divided into parts.
 void plan_on_gpu(const device_description& device, int32_t dtype, convolution_plan& plan) {
   constexpr int64_t most_groups = 1 << 20;
   constexpr int64_t places_together = 4;  // as TOGETHER in convolution_shared.cl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How convolutions are cut for CPUs: what is staged at once, in which order it is added up, and the
-// workspace (kernels_cl/convolution_cpu.cl). Of a GPU: into how many parts the sums are.
+// The division of convolutions: for CPUs the stages, the order of addition and the workspace
+// (kernels_cl/convolution_cpu.cl); for GPUs the number of parts of the sums.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,13 @@ struct convolution_shape {
   int64_t bias_offset, bias_stride[2];
   int32_t has_bias, relu;
   int64_t parts;
-  // Flat axes are run along, listed ones are offsets: places and taps of bands, taps and places of
-  // sums and dots. A stage has for each of `members` planes the listed slices, slots of equal
-  // remainder of lines and columns, and `line_count` lines of `pitch` elements in each.
+  // Flat axes are traversed, listed ones are offsets: positions and taps of bands, taps and
+  // positions of sums and dots. A stage has, for each of `members` planes, the listed slices, slots
+  // of equal remainder of lines and columns, and `line_count` lines of `pitch` elements in each.
   int64_t flat[3], flat_step[3], listed[3], listed_step[3];
   int64_t slots[3], lines, columns, line_count, pitch, members, member_size;
-  int64_t blocks[3];  // of lines, of columns (bands), of channels of the result
-  int64_t
-      rows_at_once;  // channels of the result in a panel of packed weights; 0: nothing is packed
+  int64_t blocks[3];     // of lines, of columns (bands), of output channels
+  int64_t rows_at_once;  // output channels in a panel of packed weights; 0: no packing
   int64_t packed_offset, table_offset, stage_offset, stage_size, sums_offset;
 };
 
@@ -40,20 +39,20 @@ enum class convolution_way { bands, sums, dots };
 struct convolution_plan {
   convolution_shape shape{};
   convolution_way way = convolution_way::bands;
-  bool each = false;  // the kernel of GPUs for few channels
+  bool each = false;  // the GPU kernel for few channels
   uint64_t groups = 0, pack_groups = 0;
   uint64_t workspace_bytes = 0;
-  bool fits = true;  // not: a stage would be beyond measure
+  bool fits = true;  // false: a stage would be too large
 };
 
-/// Of a checked call whose result has elements, in this order; all launches use one workspace.
-/// Where there are zeros between the elements of x, the places of the result that meet the same
-/// taps are a convolution of their own, without such zeros.
+/// Plans a checked call whose result has elements; the plans run in this order and share one
+/// workspace. If there are zeros between the elements of x, the output positions that meet the same
+/// taps form a convolution of their own without these zeros.
 std::vector<convolution_plan> plan_convolution(const device_description& device,
                                                const operator_call& call);
 
-/// What the kernels of GPUs are built for: channels of the result in a tile, axes behind leading
-/// ones of a single element, and whether there are zeros between the elements of x.
+/// The build parameters of GPU kernels: output channels per tile, axes after leading axes of a
+/// single element, and whether there are zeros between the elements of x.
 struct convolution_form {
   int64_t rows;
   int axes;
@@ -61,7 +60,7 @@ struct convolution_form {
 };
 convolution_form convolution_form_of(const convolution_shape& g);
 
-/// Rows of a CPU's tile and lanes of its vectors.
+/// The rows of a CPU tile and the lanes of its vectors.
 struct convolution_tile {
   int64_t lanes, rows;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device layer must know of a device to share work out on it. A plugin derives from this
-// what it knows besides.
+// The device properties by which the device layer divides work. Plugins derive from it.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +11,13 @@
 
 namespace tutti::sdk {
 
-/// One device of the machine, found once and kept for the life of the process: `properties` point
-/// to these texts.
+/// One device of the machine, kept until the process ends; `properties` points to these strings.
 struct device_description {
   std::string name, vendor, driver, cache_key;
   schedule kind = schedule::gpu;
-  uint32_t vector_bytes = 16;  // of a CPU's registers
-  uint32_t work_group = 64;    // of a GPU: work-items of a group, a power of two
-  uint32_t busy_items = 8192;  // of a GPU: work-items that keep it busy
+  uint32_t vector_bytes = 16;  // of CPU registers
+  uint32_t work_group = 64;    // of a GPU: work-items per group, a power of two
+  uint32_t busy_items = 8192;  // of a GPU: the number of work-items that keep it busy
   tutti_device_properties properties{};
 
   uint32_t group_size() const { return kind == schedule::cpu ? 1 : work_group; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device group of the ABI says of the devices that a backend has found.
+// The device group of the ABI for the devices that a backend has found.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace tutti::sdk {
 
-/// Beside what device_backend asks for: `info`, derived from device_description, and
-/// find_devices(), which returns a vector of unique_ptr<info> or throws TUTTI_ERROR_NO_DRIVER.
+/// Requires, besides device_backend: `info`, derived from device_description, and find_devices(),
+/// which returns a vector of unique_ptr<info> or throws TUTTI_ERROR_NO_DRIVER.
 template <device_backend B>
 struct device_functions {
   using list = std::vector<std::unique_ptr<typename B::info>>;
 
-  /// All devices of the machine, found at the first call that succeeds.
+  /// All devices of the machine, found by the first successful call.
   static const list& all() {
     // Leaked on purpose: the strings stay valid and no driver is called at exit.
     static const auto* found = new list(B::find_devices());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fourier transforms: the launches of kernels_cl/fft_shared.cl, and the tables that they read.
+// Fourier transforms: the launches of kernels_cl/fft_shared.cl and fft_cpu.cl, and their tables.
 #include "sdk/fourier.hpp"
 
 #include <algorithm>
@@ -45,14 +45,15 @@ struct fft_lines_shape {
   T scale;
 };
 
-// An array in between: one of two in the workspace, or a view.
+// An intermediate array: one of two in the workspace, or a view.
 struct fft_array {
   operand where;
   int64_t offset = 0;  // elements of T, in the workspace
 };
 
-// How CPUs take lines of one length (kernels_cl/fft_cpu.cl): whole, from view to view, or each as
-// `first` lines of `second` numbers after `second` lines of `first`. Neither: by passes in memory.
+// How CPUs transform lines of one length (kernels_cl/fft_cpu.cl): whole, from view to view, or each
+// as `first` lines of `second` numbers after `second` lines of `first`. Neither: passes over
+// memory.
 struct lines_plan {
   uint64_t first = 0, second = 0;
   bool is_used() const { return first > 0; }
@@ -61,9 +62,9 @@ struct lines_plan {
 };
 
 constexpr uint64_t longest_line = 8192;   // whose stage fits the cache of a core
-constexpr uint64_t shortest_split = 128;  // that is worth a second launch where lines are few
+constexpr uint64_t shortest_split = 128;  // worth a second launch if there are few lines
 
-// The divisor of `length` that is nearest to its root, and what is left.
+// The divisor of `length` nearest to its square root, and the quotient.
 lines_plan split_of(uint64_t length) {
   lines_plan best;
   for (uint64_t first = 1; first * first <= length; ++first)
@@ -102,7 +103,7 @@ class fft_launches {
     plain_ = params_.fft == TUTTI_FFT_COMPLEX && !plan_.is_convolution() && read_ == written_ &&
              plan_.points > 1;
     if (!lines_.is_used()) return;
-    // Few groups, each of which finds its stage in the cache again.
+    // Few groups, each of which reuses its stage in the cache.
     groups_ = std::clamp<uint64_t>(lines * plan_.length / 8192, 1,
                                    4 * std::max(device.compute_units(), 1u));
     stage_ = 2 * 2 * lanes * std::max(lines_.first, lines_.second);
@@ -126,7 +127,7 @@ class fft_launches {
 
   bool is_empty() const { return shape_.outer == 0 || shape_.inner == 0; }
 
-  // In the workspace.
+  // The number of arrays in the workspace.
   int64_t arrays() const {
     if (lines_.is_whole()) return 0;
     if (!plain_) return 2;
@@ -152,7 +153,7 @@ class fft_launches {
     on_.keep(tables.bytes());
   }
 
-  // From view to view; the result's memory serves in between as well.
+  // From view to view; the result's memory also holds intermediate values.
   void launch_plain() {
     const fft_array out{operand::view0}, other{operand::workspace};
     fft_array from{operand::view1};
@@ -181,7 +182,7 @@ class fft_launches {
     transform(from, to);
     if (convolution) {
       shape_.mode = static_cast<int32_t>(line_mode::spectrum);
-      shape_.exchanged = 1;  // for the way back
+      shape_.exchanged = 1;  // for the inverse transform
       shape_.chirped = 0;
       launch("tutti_fft_load", options_, to, from, array_ / 2, false);
       std::swap(from, to);
@@ -197,7 +198,7 @@ class fft_launches {
            shape_.outer * written_ * shape_.inner, true);
   }
 
-  // Of `from`, where the result is afterwards.
+  // Transforms `from`, which also receives the result.
   void transform(fft_array& from, fft_array& to) {
     if (lines_.is_split()) return launch_split(from, from, to, false, 1, false);
     shape_.done = 1;
@@ -243,7 +244,7 @@ class fft_launches {
     lines(g, {operand::view1}, {operand::view0}, true);
   }
 
-  // In two steps; `via` holds what is between them.
+  // In two steps; `via` holds the intermediate values.
   void launch_split(const fft_array& from, const fft_array& to, const fft_array& via,
                     bool exchanged, double scale, bool last) {
     const auto first = static_cast<int64_t>(lines_.first);
@@ -330,10 +331,10 @@ class fft_launches {
   std::string options_;
   fft_shape<T> shape_{};
   int64_t read_ = 0, written_ = 0;  // along the axis of the views
-  int64_t array_ = 0;               // elements of T in an array in between
+  int64_t array_ = 0;               // elements of T in an intermediate array
   bool plain_ = false;
   lines_plan lines_;
-  uint64_t groups_ = 0, stage_ = 0;  // of launches of lines; elements of T
+  uint64_t groups_ = 0, stage_ = 0;  // of line launches; elements of T
   int64_t first_roots_ = 0, second_roots_ = 0, twists_ = 0, twist_lanes_ = 0;
   int32_t first_bits_ = 0, second_bits_ = 0, twist_bits_ = 0;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables that kernels of Fourier transforms read (kernels_cl/fft_shared.cl, fft_cpu.cl), kept
-// in the constants of a plan.
+// The tables of the Fourier transform kernels, kept in the constants of a plan.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +15,11 @@ namespace tutti::sdk {
 
 inline constexpr uint64_t longest_table = 1 << 14;  // of one level
 
-// What a plan keeps: tables of T, real and imaginary parts in turn.
+// The tables of a plan: elements of T, real and imaginary parts alternating.
 template <typename T>
 class fft_tables {
  public:
-  // Returns where the table begins.
+  // Returns the offset of the table.
   template <typename Values>
   int64_t add(const Values& values) {
     const auto at = static_cast<int64_t>(all_.size());
@@ -31,7 +30,7 @@ class fft_tables {
     return at;
   }
 
-  // exp(-2 pi i n / count): all of them, or in two levels, `bits` of the index in the first.
+  // exp(-2 pi i n / count): in one table, or in two levels with `bits` of the index in the first.
   int64_t add_roots(uint64_t count, int32_t& bits) {
     bits = 0;
     if (count > longest_table)
@@ -43,7 +42,7 @@ class fft_tables {
     return add(roots);
   }
 
-  // exp(-2 pi i n lane / count) for n < `numbers`: of all lanes the real parts, then the others.
+  // exp(-2 pi i n lane / count) for n < `numbers`: real parts of all lanes, then imaginary parts.
   int64_t add_lanes(uint64_t numbers, uint64_t count, uint64_t lanes) {
     const auto at = static_cast<int64_t>(all_.size());
     const unit_roots roots(count);
@@ -62,7 +61,7 @@ class fft_tables {
   std::vector<T> all_;
 };
 
-// The transform of the chirp that lines are convolved with, over `length`.
+// The transform, of size `length`, of the chirp that lines are convolved with.
 inline std::vector<complex_number<double>> chirp_spectrum(uint64_t points, uint64_t length) {
   std::vector<complex_number<double>> b(length);
   const auto chirp = chirp_of(points);

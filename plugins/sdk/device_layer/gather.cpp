@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// take and scatters: the launch of kernels_cl/gather_shared.cl.
+// take and scatter: the launches of kernels_cl/gather_shared.cl.
 #include <algorithm>
 
 #include "sdk/device_layer/kernel_options.hpp"
@@ -38,8 +38,7 @@ gather_shape describe(const operator_call& l, bool take) {
   return g;
 }
 
-// These fill in blocks and ranges and return the number of groups. Every range reads the whole
-// index.
+// These set blocks and ranges and return the number of groups. Each range reads the whole index.
 
 uint64_t groups_of(const device_description& device, int64_t items) {
   return groups_for(items, device.kind, device.compute_units(), device.work_group);
@@ -50,7 +49,7 @@ uint64_t share_on_gpu(gather_shape& g, const device_description& device, bool ta
   g.block = 1;
   g.blocks = g.columns;
   if (!take) {
-    // Enough groups to keep the device busy, but each looks through all of the index.
+    // Enough groups to keep the device busy, although each one reads the whole index.
     constexpr int64_t groups_of_a_unit = 8;
     g.ranges =
         std::clamp<int64_t>(units * groups_of_a_unit / g.outer, 1, std::max<int64_t>(g.rows, 1));
@@ -66,7 +65,7 @@ uint64_t share_on_cpu(gather_shape& g, const device_description& device, bool ta
   const int64_t work = g.outer * g.picks * g.columns;
   const int64_t groups = std::clamp<int64_t>(work / 16384, 1, units > 1 ? units * 32 - 1 : 16);
   if (take) return static_cast<uint64_t>(groups);
-  // Many ranges are worth their reading of the index for wide rows only.
+  // Many ranges, which all read the index, only pay for wide rows.
   const int64_t shares = g.outer * g.blocks;
   if (groups > 1 && shares < groups) {
     const int64_t most = g.columns >= 512 ? 4 * units - 1 : units;
@@ -75,7 +74,7 @@ uint64_t share_on_cpu(gather_shape& g, const device_description& device, bool ta
   return static_cast<uint64_t>(std::min(groups, shares * g.ranges));
 }
 
-// Sums of floats among so many updates carry along what rounding takes from them.
+// Whether sums of floats over so many updates compensate rounding errors.
 bool compensates(const operator_call& l) {
   constexpr uint64_t few = 16;
   return l.kind != TUTTI_OPERATOR_TAKE && combination_of(l) == combination::add &&
@@ -88,8 +87,8 @@ uint64_t bytes_of_losses(const operator_call& l) {
   return target.extent[0] * target.extent[1] * target.extent[2] * dtype_size(target.dtype);
 }
 
-// Whether a GPU sorts the picks or finds the last of each row. Twice as many take ranges that look
-// through them as long as these launches, but far fewer where most of them hit one row.
+// Whether a GPU sorts the picks or finds the last of each row. For twice as many picks, ranges that
+// search them take as long as these launches, but far fewer suffice if most picks hit one row.
 bool has_many_picks(const device_description& device, const operator_call& l) {
   constexpr uint64_t many = 8192, most = uint64_t{1} << 31;
   const uint64_t picks = l.views[2].extent[0], rows = l.views[0].extent[1];

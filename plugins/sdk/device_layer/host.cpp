@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls into the host, whose table a plugin keeps a copy of.
+// Calls into the host; the plugin keeps a copy of its function table.
 #include "sdk/device_layer/host.hpp"
 
 #include <utility>
@@ -15,7 +15,7 @@ tutti_host the_host{};
 }  // namespace
 
 void meet_host(const tutti_host* host) noexcept {
-  // On a major mismatch the host reads the versions and calls nothing else.
+  // After a major version mismatch the host reads the versions and calls nothing else.
   if (host == nullptr || host->abi_major != TUTTI_ABI_MAJOR) return;
   try {
     the_host = read_struct(host, "host");

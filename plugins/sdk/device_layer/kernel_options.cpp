@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From dtypes to macros of kernels_cl/*_shared.cl and their *_cpu.cl.
+// Maps dtypes to macros of kernels_cl/*_shared.cl and the matching *_cpu.cl.
 #include "sdk/device_layer/kernel_options.hpp"
 
 #include "sdk/device_layer/convolution_plan.hpp"
@@ -16,7 +16,7 @@ const char* signed_name(uint32_t bytes) {
   return bytes == 1 ? "char" : bytes == 2 ? "short" : bytes == 4 ? "int" : "long";
 }
 
-// f16 and bf16 lie in memory as ushort, bool as uchar.
+// f16 and bf16 are stored as ushort, bool as uchar.
 const char* stored_name(int32_t dtype) {
   static constexpr const char* names[] = {"",      "uchar",  "char",   "short",  "int",    "long",
                                           "uchar", "ushort", "uint",   "ulong",  "ushort", "ushort",
@@ -24,7 +24,7 @@ const char* stored_name(int32_t dtype) {
   return names[dtype];
 }
 
-// How kernel files know the half formats: 1 f16, 2 bf16, 0 what needs no conversion.
+// The half formats in kernel files: 1 f16, 2 bf16, 0 no conversion.
 int half_kind(int32_t dtype) { return dtype == TUTTI_F16 ? 1 : dtype == TUTTI_BF16 ? 2 : 0; }
 
 const char* index_name(int32_t dtype) { return dtype == TUTTI_I32 ? "int" : "long"; }
@@ -35,7 +35,7 @@ std::string group_option(const device_description& device) {
   return "-DGROUP=" + std::to_string(device.group_size());
 }
 
-// The neutral element of minima and maxima is the other end of the type.
+// The neutral element of a minimum is the largest value, and vice versa.
 std::string neutral(int32_t scan, uint8_t dtype) {
   if (scan == TUTTI_SCAN_SUM) return "0";
   if (scan == TUTTI_SCAN_PROD) return "1";
@@ -53,7 +53,7 @@ std::string gather_options(const device_description& device, const char* type, c
          " -DINDEX=" + index_name(index) + " -DCOMBINE=" + std::to_string(static_cast<int>(how));
 }
 
-// Of ordering_shared.cl.
+// Options of ordering_shared.cl.
 std::string key_options(const device_description& device, int32_t dtype, bool payload,
                         uint32_t bits) {
   return group_option(device) + " -DK=" + unsigned_name(dtype_size(dtype)) +
@@ -82,7 +82,7 @@ std::string scatter_options(const device_description& device, int32_t dtype, int
                             combination how, bool compensated) {
   const char* by_size = unsigned_name(dtype_size(dtype));
   if (how == combination::set) return gather_options(device, by_size, by_size, index, how);
-  // Sums and products of signed integers wrap as those of unsigned ones.
+  // Sums and products of signed integers wrap like those of unsigned ones.
   const bool wraps = is_integer(static_cast<uint8_t>(dtype)) && how <= combination::multiply;
   const char* type = wraps ? by_size : stored_name(dtype);
   const char* wide = wraps && dtype_size(dtype) < 4 ? "uint" : type;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The group of the application's own kernels for a backend: checks, and arguments as addresses and
-// sizes; building and launching are the backend's.
+// The group of application kernels for a backend: checks, and arguments as addresses and sizes; the
+// backend builds and launches kernels.
 #pragma once
 
 #include <concepts>
@@ -14,7 +14,7 @@
 
 namespace tutti::sdk {
 
-/// What every backend keeps of one; tutti_kernel derives from it.
+/// Backend-independent data of a kernel; tutti_kernel derives from it.
 template <typename B>
 struct application_kernel {
   typename B::device* device = nullptr;
@@ -23,12 +23,11 @@ struct application_kernel {
   uint32_t argument_count = TUTTI_KERNEL_ARGUMENTS_UNKNOWN;
 };
 
-/// What it asks of a backend beside device_backend:
-/// - kernel_memory: what a kernel takes for a buffer at an offset, value(), for as long as the
-/// launch
-///   is being enqueued
-/// - kernel_languages: the set of languages of a device
-/// - shared_is_argument: whether memory of a launch for each group is an argument of the kernel
+/// Requirements besides device_backend:
+/// - kernel_memory: the kernel argument for a buffer at an offset; value() is valid while the
+///   launch is being enqueued
+/// - kernel_languages: the languages of a device
+/// - shared_is_argument: whether group-local memory is a kernel argument
 template <typename B>
 concept kernel_backend = requires(typename B::device& device, typename B::buffer& buffer) {
   typename B::kernel_memory;
@@ -39,7 +38,7 @@ concept kernel_backend = requires(typename B::device& device, typename B::buffer
 };
 
 /// Kernel is tutti_kernel, which the plugin derives from application_kernel<B>:
-/// - build(desc): compiles, fills in limits and argument_count
+/// - build(desc): compiles, sets limits and argument_count
 /// - launch(stream, arguments, launch, event): enqueues
 template <device_backend B, typename Kernel>
 requires kernel_backend<B>
@@ -110,7 +109,7 @@ struct kernel_functions {
   class argument_list {
    public:
     argument_list(const Kernel& k, const tutti_kernel_launch& l) {
-      memory_.reserve(l.argument_count);  // so that addresses stay
+      memory_.reserve(l.argument_count);  // keeps addresses stable
       const char* label = k.label.c_str();
       for (uint32_t n = 0; n < l.argument_count; ++n) {
         const tutti_kernel_argument a = kernel_argument_at(l, n, label);

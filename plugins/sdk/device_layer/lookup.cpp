@@ -31,7 +31,7 @@ void search(const device_description& device, const operator_call& l, operator_l
   g.length = static_cast<int64_t>(l.views[1].extent[1]);
   g.right = search_params(l).right != 0;
   if (g.rows * g.values == 0) return;
-  // A search takes as long as some 16 steps of other work.
+  // A search takes as long as about 16 steps of other work.
   const int64_t weight = device.kind == schedule::cpu ? 16 : 1;
   const std::string options = search_options(device, l.views[1].dtype);
   const uint32_t size = dtype_size(l.views[1].dtype);

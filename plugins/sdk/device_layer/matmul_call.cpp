@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From views to elements, extents and strides.
+// Converts views to element types, extents and strides.
 #include "sdk/device_layer/matmul_call.hpp"
 
 #include "sdk/op_info.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products of the ABI in the words of matmul_plan.hpp.
+// Matrix products of the ABI as problems of matmul_plan.hpp.
 #pragma once
 
 #include "sdk/device_layer/description.hpp"
@@ -9,9 +9,9 @@
 
 namespace tutti::sdk {
 
-/// Why the planned kernels do not compute a product that has passed check_operator, or null.
+/// The reason why the kernels do not support a product that has passed check_operator, or null.
 const char* against_matmul(const device_description& device, const operator_call& call);
-/// A product that nothing is against.
+/// For a product without such a reason.
 MatmulProblem matmul_problem(const operator_call& call);
 MatmulDevice matmul_device(const device_description& device);
 

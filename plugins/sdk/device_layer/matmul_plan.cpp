@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products brought to a normal form and sent to the plan that fits: the tiles, a product
-// with one or a few vectors at the speed of the memory, or the GPU kernel.
+// Normalises matrix products and selects a plan: the tiles, a product with one or a few vectors at
+// memory bandwidth, or the GPU kernel.
 #include "sdk/device_layer/matmul_plan.hpp"
 
 #include "sdk/device_layer/matmul_task.hpp"
@@ -73,7 +73,7 @@ Task task_of(const MatmulProblem& p) {
   return t;
 }
 
-// w keeps `count` indices; x is `vectors` vectors along k, x_vector apart.
+// w keeps `count` indices; x has `vectors` vectors along k at a distance of x_vector.
 struct Matvec {
   Operand w, x;
   Int count, vectors;
@@ -98,9 +98,9 @@ struct MatvecCut {
   Int block, blocks, splits, chunk;
 };
 
-// Groups enough for the cores, from the outputs first and then from K.
+// Enough groups for the cores, first by dividing the outputs and then K.
 MatvecCut cut_matvec(const Task& t, const Matvec& v, bool turned, Int units, const Tile& tile) {
-  // Along columns a block keeps y in the first-level cache and reads runs of a page or so.
+  // Along columns a block keeps y in the L1 cache and reads runs of about a page.
   const Int fewest = v.along_rows ? 4 : std::max<Int>(tile.lanes, 2048 / tile.bytes);
   const Int most = v.along_rows ? Int{1} << 40 : 16384 / tile.bytes;
   const Int read = t.batches * v.count * t.depth * tile.bytes;
@@ -117,7 +117,7 @@ MatvecCut cut_matvec(const Task& t, const Matvec& v, bool turned, Int units, con
   return c;
 }
 
-// C from its transpose, which the product with a few columns writes.
+// Transposes the result of a product with a few columns into C.
 MatmulLaunch turn(Int from, const Task& t, const Matvec& v) {
   const Int k_block = 4096, count = v.vectors * v.count;
   Arguments args;
@@ -156,7 +156,7 @@ MatmulPlan plan_zeros(Task t, const MatmulDevice& device, const Tile& tile) {
   return plan_matvec(t, {none, none, t.cols, 1, false}, device, tile);
 }
 
-// The epilogue in place, after kernels that do not do it themselves.
+// The epilogue in place, after kernels without one.
 MatmulLaunch finish(const MatmulProblem& p, const MatmulDevice& device) {
   const Int count = p.batches * p.rows * p.cols, cols = p.cols == 1 ? count : p.cols;
   const Int block = std::max<Int>(ceil_div(count, Int{device.compute_units} * 2), 4096);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans matrix products: from shapes and strides to the kernels of matmul_cpu.cl or matmul_gpu.cl,
-// their arguments and launch sizes, and the workspace they need. Pure functions on plain data; the
-// caller owns the OpenCL objects and executes the launches in order.
+// Plans matrix products: maps shapes and strides to the kernels of matmul_cpu.cl or matmul_gpu.cl,
+// their arguments, launch sizes and workspace. Pure functions on plain data; the caller owns the
+// OpenCL objects and executes the launches in order.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace tutti::sdk {
 
-// Integers are named by width alone: products wrap, so signed and unsigned share a program.
+// Integers are identified by width: products wrap, so signed and unsigned share a program.
 enum class MatmulElement : std::uint8_t { f32, f64, int8, int16, int32, int64 };
 
 std::size_t element_bytes(MatmulElement element) noexcept;
@@ -25,31 +25,31 @@ struct MatmulDevice {
   std::int64_t workspace_limit = 8 << 20;  // bytes; packed copies should stay in the cache
 };
 
-// Strides are in elements; a batch stride of 0 repeats one matrix. Any strides are right; they are
-// fast where the row or the column stride is 1.
+// Strides are in elements; a batch stride of 0 repeats one matrix. All strides are supported; they
+// are fast if the row or the column stride is 1.
 struct MatmulOperand {
   std::int64_t batch_stride = 0;
   std::int64_t row_stride = 0;
   std::int64_t col_stride = 1;
 };
 
-// C[i, m, n] = sum over k of A[i, m, k] * B[i, k, n]. C is contiguous, rows * cols a matrix.
+// C[i, m, n] = sum over k of A[i, m, k] * B[i, k, n]. C is contiguous.
 struct MatmulProblem {
   MatmulElement element = MatmulElement::f32;
   std::int64_t rows = 0, cols = 0, depth = 0, batches = 1;
   MatmulOperand a, b;
-  // C = relu(A B + bias), both where wanted; bias has `cols` contiguous elements.
+  // C = relu(A B + bias), both optional; bias has `cols` contiguous elements.
   bool has_bias = false, relu = false;
 
   bool has_epilogue() const { return has_bias || relu; }
 };
 
-// A plan knows no memory: where a buffer's elements begin is an argument of kind `place`, to which
-// the launch adds the elements before the operand in its buffer.
+// A plan is independent of memory: the first element of a buffer is an argument of kind `place`, to
+// which a launch adds the operand's offset in its buffer.
 struct MatmulArgument {
   enum class Kind : std::uint8_t { a, b, c, bias, workspace, integer, place };
   Kind kind = Kind::integer;
-  std::int64_t value = 0;  // of an integer and a place; passed to the kernel as a 64-bit `long`
+  std::int64_t value = 0;  // of an integer or a place; passed to the kernel as a 64-bit `long`
   Kind of = kind;          // of a place: the buffer
 };
 
@@ -62,19 +62,19 @@ struct MatmulLaunch {
 };
 
 struct MatmulPlan {
-  std::int64_t workspace_bytes = 0;  // one buffer, needed until the last launch has ended
+  std::int64_t workspace_bytes = 0;  // one buffer, used until the last launch has ended
   std::vector<MatmulLaunch> launches;
-  bool finished = false;  // the launches do the epilogue
+  bool finished = false;  // the launches include the epilogue
 };
 
 struct MatmulProgram {
   const char* file = "";  // base name of the kernel file
-  std::string options;    // of the element, the device, whether there is an epilogue; of no shape
+  std::string options;    // depend on element, device and epilogue, not on the shape
 };
 
 MatmulProgram matmul_program(const MatmulProblem& problem, const MatmulDevice& device);
 
-// Empty when rows, cols or batches is 0. A depth of 0 writes zeros.
+// Empty if rows, cols or batches is 0. A depth of 0 writes zeros.
 MatmulPlan plan_matmul(const MatmulProblem& problem, const MatmulDevice& device);
 
 }  // namespace tutti::sdk

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files that plan matrix products share: the product in normal form, the size of a tile,
-// and builders of argument lists and workspaces.
+// Shared by the planners of matrix products: the normalised product, the tile size, and builders of
+// argument lists and workspaces.
 #pragma once
 
 #include <algorithm>
@@ -25,13 +25,13 @@ struct Tile {
   Int lanes, rows, cols, bytes;
 };
 
-// One matrix, seen by the index that it keeps (m or n) and the one that is summed.
+// One matrix with its kept index (m or n) and its summed index.
 struct Operand {
   Kind kind;
   Int offset, batch, keep, k;
 };
 
-// The bias: none of its elements depends on more than one index.
+// The bias: its elements depend on at most one index.
 struct Bias {
   bool given, relu;
   Int offset, row, col;
@@ -57,7 +57,7 @@ inline void transpose(Task& t) {
 class Arguments {
  public:
   Arguments() { list_.reserve(32); }
-  // A buffer and, from the start of that operand, the element at which the kernel begins.
+  // A buffer and the first element that the kernel uses, relative to the operand.
   Arguments& buffer(Kind kind, Int offset) { return buffer(kind).place(kind, offset); }
   Arguments& buffer(Kind kind) { return list_.push_back({kind, 0, kind}), *this; }
   Arguments& place(Kind of, Int offset) {
@@ -74,7 +74,7 @@ class Arguments {
   std::vector<MatmulArgument> list_;
 };
 
-// One idle group in front: see matmul_cpu.cl.
+// Starts with one idle group: see matmul_cpu.cl.
 inline MatmulLaunch cpu_launch(const char* kernel, Int groups, Arguments& arguments) {
   return {kernel, arguments.take(), 1, {static_cast<std::size_t>(groups + 1), 1, 1}, {1, 1, 1}};
 }
@@ -94,7 +94,7 @@ class Workspace {
   Int element_bytes_, used_ = 0;
 };
 
-// Adds into C the `splits` copies of it, `count` elements each, that lie at `parts`.
+// Adds up the `splits` copies of C, `count` elements each, at `parts`.
 MatmulLaunch sum_splits(Int parts, Int count, Int splits, Int units, Int lanes);
 
 MatmulPlan plan_tiles(Task task, const MatmulDevice& device, const Tile& tile);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The general matrix product on a CPU device: which operand is packed, how C is cut into blocks so
-// that all cores end together, when K is split, and how the packed copies stay in the cache.
-// Costs are in cycles of a core and need only be right to a factor of two.
+// The general matrix product on a CPU device: which operand is packed, how C is divided into blocks
+// so that all cores finish together, when K is split, and how packed copies stay in the cache.
+// Costs are in core cycles and need only be right within a factor of two.
 #include "sdk/device_layer/matmul_task.hpp"
 
 namespace tutti::sdk::matmul {
 namespace {
 
-constexpr Int slice_depth = 256;        // a panel of B this deep fits the first-level cache
-constexpr Int block_bytes = 512 << 10;  // a block's slice of B, half for A: second-level cache
-constexpr Int dense_pitch = 1024;       // bytes from row to row that prefetchers still follow
-constexpr Int pack_b_rows = 400;        // B is read by this many rows: packing it pays
-constexpr Int pack_a_cols = 512;        // the same for A
+constexpr Int slice_depth = 256;        // a panel of B this deep fits the L1 cache
+constexpr Int block_bytes = 512 << 10;  // a block's slice of B, half for A: L2 cache
+constexpr Int dense_pitch = 1024;       // row pitch in bytes that prefetchers still follow
+constexpr Int pack_b_rows = 400;        // packing B pays from this many rows
+constexpr Int pack_a_cols = 512;        // packing A pays from this many columns
 constexpr Int transpose_rows = 32;
 
 struct Choice {
@@ -24,13 +24,13 @@ struct Choice {
 };
 
 Choice choose_packing(Task t, const MatmulDevice& device, const Tile& tile) {
-  // Few rows against a B that is contiguous along k: B becomes the side that is read in place.
+  // Few rows against a B that is contiguous along k: read B in place instead of A.
   if (t.b.keep != 1 && t.b.k == 1 && t.rows <= transpose_rows && t.cols > 2 * t.rows) transpose(t);
   Choice p{t, tile, device.compute_units, false, false, 0, 1};
   const Int bytes_a = t.rows * t.depth * tile.bytes, bytes_b = t.cols * t.depth * tile.bytes;
   const bool scattered_a = bytes_a > resident_bytes && t.a.k * tile.bytes > dense_pitch;
   const bool scattered_b = bytes_b > resident_bytes && t.b.k * tile.bytes > dense_pitch;
-  // Rows a multiple of 4 KiB apart share a set of the first-level cache.
+  // Rows a multiple of 4 KiB apart share a set of the L1 cache.
   const bool conflicts = tile.bytes == 8 && t.a.keep * tile.bytes % 4096 == 0;
   p.pack_b = t.b.keep != 1 || t.cols < tile.lanes || t.rows >= pack_b_rows || scattered_b;
   p.pack_a = t.rows < tile.rows || (t.a.k != 1 && t.a.keep != 1) ||
@@ -40,7 +40,7 @@ Choice choose_packing(Task t, const MatmulDevice& device, const Tile& tile) {
   return p;
 }
 
-// How much of the product one round of packing and multiplying covers.
+// The part of the product in one round of packing and multiplying.
 struct Step {
   Int rows, cols, depth, batches;
 };
@@ -53,14 +53,14 @@ Int packed_cols(const Choice& p, const Step& s) {
   return p.pack_b ? round_up(s.cols, p.width_b) * (p.t.b.batch == 0 ? 1 : s.batches) : 0;
 }
 
-// An extent cut into even parts of whole tiles, each at most `most`.
+// Divides an extent into even parts of whole tiles, each at most `most`.
 Int even_part(Int extent, Int most, Int tile) {
   const Int parts = ceil_div(extent, std::max(most, tile));
   return std::min(extent, round_up(ceil_div(extent, parts), tile));
 }
 
-// The largest step whose packed copies fit the limit, and so are read back from the cache. Cutting
-// rows or columns packs the other operand again, so that happens only at four times the limit.
+// The largest step whose packed copies fit the limit, and so are read from the cache. Dividing rows
+// or columns packs the other operand again, so this only happens beyond four times the limit.
 Step choose_step(const Choice& p, Int limit) {
   const Int k = std::min(p.t.depth, slice_depth), fits = std::max<Int>(1, limit / k);
   Step s{p.t.rows, p.t.cols, k, 1};
@@ -76,7 +76,7 @@ Step choose_step(const Choice& p, Int limit) {
   return s;
 }
 
-// K is split when C has too few tiles for the cores. Every split of a step has work.
+// K is split if C has too few tiles for the cores. Every split of a step has work.
 Int choose_splits(const Choice& p, Int depth) {
   const Int tiles = p.t.batches * ceil_div(p.t.rows, p.tile.rows) * ceil_div(p.t.cols, p.tile.cols);
   const Int most = std::max<Int>(1, depth / min_split_depth);
@@ -88,8 +88,8 @@ struct Blocks {
   Int rows, cols, count_m, count_n;
 };
 
-// The cut of C that finishes first: whole rounds of blocks over the cores, each block costing its
-// tiles and the reading of its operands.
+// The division of C that finishes first: whole rounds of blocks over the cores; a block costs its
+// tiles and the reads of its operands.
 Blocks choose_blocks(const Task& t, const Tile& tile, Int kc, Int products, Int units) {
   constexpr std::array<Int, 12> sizes{32, 24, 16, 12, 8, 6, 4, 3, 2, 1, 48, 64};
   const Int tiles_m = ceil_div(t.rows, tile.rows), tiles_n = ceil_div(t.cols, tile.cols);
@@ -116,7 +116,7 @@ Blocks choose_blocks(const Task& t, const Tile& tile, Int kc, Int products, Int 
   return best;
 }
 
-// An operand as the product reads it: in place, or packed into panels in the workspace.
+// An operand as read by the product: in place, or packed into panels in the workspace.
 struct Source {
   Kind kind;
   Int offset, batch, tile, keep, k, last;
@@ -132,7 +132,7 @@ Source packed(const Operand& o, Int offset, Int extent, Int width, Int depth) {
 }
 
 MatmulLaunch pack(const Operand& o, const Source& to, Int extent, Int depth, Int batches) {
-  // 16 Ki elements a group: enough to be worth a group, few enough to spread.
+  // 16 Ki elements per group: enough to be worth a group, few enough to balance the load.
   const Int width = to.k, k_block = std::max<Int>(16, round_up(16384 / width, 16));
   Arguments args;
   args.buffer(o.kind, o.offset).integers(o.batch, o.keep, o.k);
@@ -147,12 +147,12 @@ const char* tile_kernel(const Choice& p) {
   return p.pack_b ? "matmul_tiles_columns_packed" : "matmul_tiles_columns";
 }
 
-// Where things lie in the workspace; `parts` stands for C while K is split.
+// Offsets in the workspace; `parts` replaces C while K is split.
 struct Areas {
   Int a, b, parts;
 };
 
-// One step: t is the part of the product, its operands moved to where the part begins.
+// One step: t is the part of the product, with operands at the start of the part.
 void add_step(MatmulPlan& plan, const Choice& p, const Task& t, const Areas& areas, bool accumulate,
               bool last) {
   Source a = in_place(t.a, t.rows - p.tile.rows), b = in_place(t.b, 0);
@@ -183,7 +183,7 @@ void add_step(MatmulPlan& plan, const Choice& p, const Task& t, const Areas& are
   plan.launches.push_back(cpu_launch(tile_kernel(p), groups, args));
 }
 
-// The part of t that begins at these indices and is at most a step long.
+// The part of t that starts at these indices and covers at most one step.
 Task part_of(const Task& t, const Step& s, Int batch, Int i, Int j, Int k) {
   Task part = t;
   part.a.offset += batch * t.a.batch + i * t.a.keep + k * t.a.k;

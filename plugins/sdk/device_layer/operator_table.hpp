@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator group of the ABI for a backend: descriptions are checked, cut and compiled when a
-// plan is created; a launch puts in the memory.
+// The operator group of the ABI for a backend: creating a plan checks, divides and compiles the
+// description; a launch adds the memory.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace tutti::sdk {
 
-/// An operator with its kernels. The derived type is tutti_plan.
+/// An operator with its kernels; tutti_plan derives from it.
 template <typename B>
 struct device_plan {
   using prepared_kernel = decltype(B::kernel_of(std::declval<typename B::device&>(),
@@ -32,12 +32,11 @@ struct device_plan {
   owned_operator what;
   uint64_t workspace_bytes = 0;
   std::vector<step> steps;
-  std::optional<typename B::constants> constants;  // that they read
+  std::optional<typename B::constants> constants;  // read by the steps
   std::optional<typename B::product> product;      // of TUTTI_OPERATOR_MATMUL, instead of steps
 };
 
-/// A backend that has linear algebra, as host functions or a library: on memory that has been
-/// checked.
+/// A backend with linear algebra by host functions or a library; the memory has been checked.
 template <typename B>
 concept matrix_backend = requires(typename B::device& device, typename B::stream& stream,
                                   const operator_call& call, const owned_operator& what,
@@ -47,7 +46,7 @@ concept matrix_backend = requires(typename B::device& device, typename B::stream
   B::matrices(stream, what, places, event);
 };
 
-/// Keeps what an operator launches as the steps of a plan.
+/// Records the launches of an operator as the steps of a plan.
 template <device_backend B>
 class plan_maker final : public operator_launcher {
  public:
@@ -134,7 +133,7 @@ struct operator_functions {
       sizeof(tutti_operator_api), supports, create, release, workspace, launch};
 
  private:
-  // Makes the kernels. Returns the bytes of workspace that they take.
+  // Creates the kernels and returns their workspace size in bytes.
   static uint64_t compile(Plan& plan) {
     const operator_call call = plan.what.call();
     if (call.kind == TUTTI_OPERATOR_MATMUL) {
@@ -146,7 +145,7 @@ struct operator_functions {
     return plan.steps.empty() ? 0 : operator_workspace(*plan.device->info, call);
   }
 
-  // What speaks against a description that is well formed; throws where it is not.
+  // The reason against a well-formed description; throws if it is malformed.
   static const char* against(typename B::device& device, const owned_operator& what) {
     const operator_call call = what.call();
     check_operator(call);

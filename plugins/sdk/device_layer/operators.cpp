@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the operators a launch is.
+// Dispatches operators by kind.
 #include "sdk/device_layer/operators.hpp"
 
 #include <cstring>
@@ -22,7 +22,7 @@ bool supports_ordering(const device_description& device, const operator_call& l,
     *reason = "this device has no f64";
     return false;
   }
-  // Places and counts have 32 bits.
+  // Positions and counts have 32 bits.
   const bool counts = l.kind != TUTTI_OPERATOR_SCAN && l.kind != TUTTI_OPERATOR_SEARCH;
   if (counts && l.views[1].extent[l.views[1].rank - 1] >= uint64_t{1} << 31) {
     *reason = "rows of 2^31 elements and more";
@@ -33,7 +33,7 @@ bool supports_ordering(const device_description& device, const operator_call& l,
 
 uint64_t no_workspace(const device_description&, const operator_call&) { return 0; }
 
-// The functions of an operator, which several may share.
+// The functions of an operator kind; several kinds may share them.
 struct kernel_row {
   int32_t kind;
   bool (*supports)(const device_description&, const operator_call&, const char** reason);

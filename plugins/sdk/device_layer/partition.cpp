@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first elements of rows, and rows parted at an element: the launches of
+// The first elements of sorted rows, and rows partitioned at an element: the launches of
 // kernels_cl/partition_shared.cl.
 #include <algorithm>
 
@@ -21,7 +21,7 @@ struct partition_shape {
   int32_t pass, descending;
 };
 
-// A digit of 11 bits keeps its counts in a core's first cache; a group of a GPU shares those of 8.
+// The counts of 11-bit digits fit a core's L1 cache; a GPU group shares the counts of 8-bit digits.
 partition_plan partition_plan_on(const device_description& device, const operator_call& l) {
   const uint32_t bits = device.kind == schedule::cpu ? 11 : 8;
   return plan_partition(l, device.kind, device.compute_units(), device.work_group, bits);

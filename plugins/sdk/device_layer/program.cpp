@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rendering of programs and checks of their launches, the same for every backend.
+// Renders programs and checks launches, for all backends.
 #include "sdk/device_layer/program.hpp"
 
 #include "sdk/status.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fused program as every C-like backend keeps it: the description with arrays of its own, the
-// rendered source, and the scratch that a launch puts its arguments in.
+// A fused program of a C-like backend: an owned description, the rendered source, and scratch
+// memory for the arguments of a launch.
 #pragma once
 
 #include <algorithm>
@@ -23,30 +23,30 @@ struct rendered_description {
   program_layout layout;
 
   const tutti_program_desc& desc() const { return description.desc(); }
-  /// Copies and renders `given`. Throws where it is malformed or beyond the device.
+  /// Copies and renders `given`. Throws if it is malformed or exceeds the device's limits.
   void render_for(const device_description& device, const tutti_program_desc* given,
                   const dialect& words);
-  /// Throws TUTTI_ERROR_UNSUPPORTED where `bytes` of arguments are more than the device takes.
+  /// Throws TUTTI_ERROR_UNSUPPORTED if the device does not support `bytes` of arguments.
   void require_arguments(const device_description& device, uint32_t bytes) const;
   launch_plan plan(const device_description& device, const tutti_program_launch& launch) const;
-  /// Throws where the operand of this number, inputs first, reaches beyond its buffer.
+  /// Throws if operand `number`, inputs first, exceeds its buffer.
   void check_operand(uint32_t number, const tutti_operand& operand,
                      const tutti_program_launch& launch, uint64_t buffer_bytes) const;
-  /// Throws where the launch brought less workspace than planned.
+  /// Throws if the launch provides less workspace than planned.
   void require_workspace(const tutti_program_launch& launch, const launch_plan& plan) const;
 };
 
-/// What programs on the device are limited to.
+/// The limits of programs on the device.
 program_limits program_limits_of(const device_description& device);
 
-/// The derived type is tutti_program.
+/// tutti_program derives from it.
 template <typename B>
 struct device_program : rendered_description {
   typename B::device* device = nullptr;
   typename B::code code{};
   typename B::kernel main{}, finish{};
 
-  std::mutex mutex;                        // guards what follows, and the kernels' arguments
+  std::mutex mutex;  // guards the following members and the kernels' arguments
   std::vector<typename B::memory> memory;  // of inputs, then outputs
   std::vector<uint64_t> geometry;
   typename B::memory workspace{};
@@ -59,7 +59,7 @@ struct device_program : rendered_description {
   kernel_arguments main_arguments() const {
     return {values.data(), bytes.data(), static_cast<uint32_t>(values.size())};
   }
-  /// The output, then what the main kernel ends with: geometry, workspace and its offsets.
+  /// The output, then the last arguments of the main kernel: geometry, workspace and its offsets.
   kernel_arguments finish_arguments() {
     finish_values[0] = &memory[layout.inputs];
     finish_bytes[0] = sizeof memory[0];
@@ -68,7 +68,7 @@ struct device_program : rendered_description {
     return {finish_values, finish_bytes, 5};
   }
 
-  /// Once the layout is known; only scalars change their place after that.
+  /// Called once the layout is known; afterwards only scalars change their addresses.
   void place_arguments() {
     const auto add = [this](const void* value, size_t size) {
       values.push_back(value);

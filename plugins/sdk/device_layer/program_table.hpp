@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program group of the ABI for a backend: fused programs are rendered, built once, and launched
-// with all sizes as arguments. A launch allocates nothing but the event that the caller asks for.
+// with all sizes as arguments. A launch allocates only the requested event.
 #pragma once
 
 #include <algorithm>
@@ -116,7 +116,7 @@ struct program_functions {
 
   static void set_workspace(Program& p, const tutti_program_launch& l, const launch_plan& planned) {
     const bool has_parts = planned.finish_groups > 0;
-    // Without parts nothing is read or written there; drivers still want a buffer.
+    // Without parts the kernel does not access the workspace, but drivers require a buffer.
     p.workspace = p.memory[p.layout.inputs];
     p.partial_offset = has_parts ? l.workspace_offset : 0;
     p.index_offset = p.partial_offset + planned.partial_at_offset;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cumulative sums and their kin: the launches of kernels_cl/scan_shared.cl.
+// Cumulative operations: the launches of kernels_cl/scan_shared.cl.
 #include "sdk/device_layer/kernel_options.hpp"
 #include "sdk/device_layer/operators.hpp"
 #include "sdk/op_info.hpp"
@@ -61,7 +61,7 @@ void launch_scan(const device_description& device, const operator_call& l, opera
                offsets,
                p.groups,
                false});
-  // Without totals nothing is read there; drivers still want a buffer.
+  // Without totals the kernel does not read them, but drivers require a buffer.
   const operand totals = p.chunks > 1 ? operand::workspace : operand::view1;
   on.launch({kernel_file::scan,
              options,

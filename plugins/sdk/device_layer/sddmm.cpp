@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements of products at sparse places: the launches of tutti_sddmm in kernels_cl/spmm_shared.cl
-// and spmm_cpu.cl.
+// Elements of products at sparse positions: the launches of tutti_sddmm in
+// kernels_cl/spmm_shared.cl and spmm_cpu.cl.
 #include <algorithm>
 #include <limits>
 
@@ -42,7 +42,7 @@ uint64_t groups_of_sddmm(const device_description& device, const sddmm_shape& g)
     const double work = elements * static_cast<double>(g.width + 1);
     return static_cast<uint64_t>(std::clamp(work / 16384, 1.0, std::min(most, elements)));
   }
-  // As many items for an element as tutti_sddmm takes.
+  // The number of items per element, as in tutti_sddmm.
   constexpr int64_t most_groups = 1 << 20, most_lanes = 32;
   int64_t lanes = 1;
   while (lanes < most_lanes && lanes < int64_t{device.work_group} && 2 * lanes <= g.width)

@@ -19,8 +19,7 @@ struct sort_shape {
   int32_t shift, first, last, descending;
 };
 
-// A digit of 11 bits keeps its counts in a core's first cache; groups of a GPU hold 16 counts for
-// each work-item.
+// The counts of 11-bit digits fit a core's L1 cache; GPU groups hold 16 counts per work-item.
 uint32_t bits_on(const device_description& device) { return device.kind == schedule::cpu ? 11 : 4; }
 
 sort_plan sort_plan_on(const device_description& device, const operator_call& l) {
@@ -32,7 +31,7 @@ operand memory_of(sort_place place) {
   return place == sort_place::out ? operand::view0 : operand::workspace;
 }
 
-// Turns places into operands and offsets.
+// Maps positions in the plan to operands and offsets.
 class sorter {
  public:
   sorter(const device_description& device, const sort_plan& p, int32_t dtype, bool descending,
@@ -91,7 +90,7 @@ class sorter {
   static int64_t in_workspace(uint64_t bytes, uint64_t size) {
     return static_cast<int64_t>(bytes / size);
   }
-  // In keys, or in places of 4 bytes.
+  // The offset in keys, or in 4-byte positions.
   int64_t offset(sort_place place, bool index) const {
     if (place == sort_place::x || place == sort_place::out) return 0;
     return in_workspace(place_offset(p_, place, index), index ? 4 : p_.key_bytes);

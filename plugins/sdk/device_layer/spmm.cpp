@@ -32,14 +32,13 @@ spmm_shape describe(const device_description& device, const operator_call& l) {
   const int64_t largest = l.views[2].dtype == TUTTI_I32 ? std::numeric_limits<int32_t>::max()
                                                         : std::numeric_limits<int64_t>::max();
   g.last_row_of_b = std::min(static_cast<int64_t>(l.views[4].extent[0]) - 1, largest);
-  // Of the vector kernel TILE in spmm_shared.cl; else what keeps a group busy for a while.
+  // For the vector kernel, TILE in spmm_shared.cl; otherwise enough work for a group.
   g.tile = g.width == 1 ? 4 * int64_t{device.work_group} : 256;
   g.tiles = (g.rows + g.elements + g.tile - 1) / g.tile;
   return g;
 }
 
-// The rows that tiles carry come first in the workspace; an even number, so that numbers of 16
-// bytes may follow.
+// The workspace begins with an even number of carried rows, so that 16-byte numbers may follow.
 int64_t carried_count(const spmm_shape& g) { return g.tiles + g.tiles % 2; }
 
 uint64_t groups_on_cpu(const device_description& device, const spmm_shape& g) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The transfer group of the ABI for a backend: checks, then the backend's own copying.
+// The transfer group of the ABI for a backend: checks, then copies by the backend.
 #pragma once
 
 #include "sdk/device_layer/backend.hpp"
@@ -8,9 +8,9 @@
 
 namespace tutti::sdk {
 
-/// Beside what device_backend asks for: B::write(stream, memory, offset, host, bytes, blocking,
-/// event), B::read with the same and B::copy(stream, from, from_offset, to, to_offset, bytes,
-/// event). They get checked arguments; `bytes` may be 0, and the event is wanted all the same.
+/// Requires, besides device_backend: B::write(stream, memory, offset, host, bytes, blocking,
+/// event), B::read with the same parameters, and B::copy(stream, from, from_offset, to, to_offset,
+/// bytes, event). The arguments are checked; `bytes` may be 0, and an event must still be created.
 template <device_backend B>
 struct transfer_functions {
   static tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which calls belong together, and who is told what when something fails.
+// Matching of calls, and propagation of failures.
 #include "sdk/host_device/collective_group.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ void collective_operation::arrive(size_t number, const part& who,
     if (++arrived_ < parts_.size() || over_) return;
     is_running_ = true;
   }
-  finish(failure_of_work(shape_, parts_));  // nobody else touches the parts any more
+  finish(failure_of_work(shape_, parts_));  // no other thread uses the parts any more
 }
 
 void collective_operation::finish(std::optional<sdk::plugin_error> why) noexcept {
@@ -70,7 +70,7 @@ void collective_operation::finish(std::optional<sdk::plugin_error> why) noexcept
   changed_.notify_all();
 }
 
-// Nobody may take memory for free that the work still writes to.
+// Running work completes first, so that no memory it writes to is reused early.
 void collective_operation::fail(const sdk::plugin_error& why) noexcept {
   {
     const std::lock_guard lock(mutex_);
@@ -99,7 +99,7 @@ void collective_group::disagree(const collective_operation& first,
                      ", participant " + std::to_string(rank) + " " + text(shape));
 }
 
-// For abort().
+// Keeps the operation for abort().
 void collective_group::remember(const shared_operation& operation) {
   std::erase_if(begun_, [](const auto& one) { return one.expired(); });
   begun_.push_back(operation);
@@ -119,7 +119,7 @@ collective_group::seat collective_group::join(const sdk::collective_shape& shape
   }
   const shared_operation operation = at->operation;
   ++at->called;
-  ++calls_[rank];  // whatever becomes of it, so that the participants stay in step
+  ++calls_[rank];  // also on failure, so that the participants stay in step
   const bool agrees = operation->shape() == shape;
   const bool failed = std::exchange(at->has_failed, at->has_failed || !agrees);
   while (!open_.empty() && open_.front().called == size_) {

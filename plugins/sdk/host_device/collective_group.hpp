@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the participants of a group of collectives share. Calls are matched by their order for each
-// participant, messages by their order between two; who arrives last, on the thread of its stream,
-// does the work of all by plain loops.
+// State shared by the participants of a collective group. Collectives are matched by the order of
+// each participant's calls, messages by their order between two participants. The last participant
+// to arrive does the work of all, as plain loops on the thread of its stream.
 #pragma once
 
 #include <condition_variable>
@@ -20,24 +20,24 @@
 
 namespace tutti::host_device {
 
-// One collective of all participants, or one message of two (sender, receiver).
+// One collective of all participants, or one message between two (sender, receiver).
 class collective_operation {
  public:
   struct part {
     uint32_t rank = 0;
-    std::byte *in = nullptr, *out = nullptr;  // the same where the kind gives one of them
+    std::byte *in = nullptr, *out = nullptr;  // equal if the kind has only one
   };
 
   collective_operation(const sdk::collective_shape& what, uint32_t first, size_t participants);
   const sdk::collective_shape& shape() const { return shape_; }
   uint32_t first_caller() const { return first_caller_; }
 
-  // In line on the participant's stream, behind what came before: `before` is what that stream has
-  // waited for in vain, or NULL. Does the work where all others are there.
+  // Called by queued work of the participant's stream. `before`: the failure of an earlier event
+  // that the stream waited for, or NULL. The last call does the work.
   void arrive(size_t number, const part& who, const sdk::plugin_error* before) noexcept;
-  // Waits until it is done or has failed; throws the failure.
+  // Waits until the operation is done; throws its failure.
   void wait() const;
-  // Fails it, unless it is over: at once, or when work that has begun is at its end.
+  // Fails the operation unless it is done; work that has begun completes first.
   void fail(const sdk::plugin_error& why) noexcept;
 
  private:
@@ -59,18 +59,18 @@ class collective_group {
   explicit collective_group(uint32_t size) : size_(size), calls_(size, 0) {}
   uint32_t size() const { return size_; }
 
-  // Where a call takes part: an operation, and the number of its part there.
+  // The operation of a call, and the number of its part.
   struct seat {
     shared_operation operation;
     size_t number = 0;
   };
-  // The next call of participant `rank`. Throws where the participants disagree, which fails the
-  // operation for all, and where the group was aborted.
+  // The next call of participant `rank`. Throws if the participants disagree, which fails the
+  // operation for all, or if the group was aborted.
   seat join(const sdk::collective_shape& shape, uint32_t rank, const std::string& name);
   // One side of a message.
   seat meet(const sdk::collective_shape& shape, uint32_t rank, uint32_t peer, bool sends,
             const std::string& name);
-  // Fails what has begun or waits for others; later calls are refused with `why`.
+  // Fails all incomplete operations; later calls fail with `why`.
   void abort(const std::string& why);
 
  private:
@@ -99,8 +99,7 @@ class collective_group {
   std::string aborted_;
 };
 
-// The work of a collective whose participants are all there, by rank: as if all inputs were read
-// before an output is written.
+// Does the work of a collective; parts are sorted by rank. Reads all inputs before writing.
 void run_collective(const sdk::collective_shape& shape,
                     const std::vector<collective_operation::part>& parts);
 

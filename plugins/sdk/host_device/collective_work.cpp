@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives as plain loops over the memory of all participants, in the order of their ranks: so
-// all get the same bits. Halves are added up as floats and rounded once.
+// Collectives as plain loops over the memory of all participants in rank order, so that all get the
+// same bits. Halves are summed as f32 and rounded once.
 #include <cstring>
 
 #include "sdk/host_device/collective_group.hpp"
@@ -33,7 +33,7 @@ bool join(int32_t reduction, bool a, bool b) {
   return reduction == TUTTI_REDUCE_ANY ? a || b : a && b;
 }
 
-// Elements [first, first + count) of all inputs, reduced.
+// Reduces all inputs.
 bytes reduced(const sdk::collective_shape& shape, const std::vector<part>& parts) {
   bytes result(shape.count * sdk::dtype_size(shape.dtype));
   sdk::with_real_stored_type(static_cast<uint8_t>(shape.dtype), [&](auto tag) {
@@ -62,7 +62,7 @@ void append(bytes& to, const std::byte* from, uint64_t count) {
   if (count > 0) to.insert(to.end(), from, from + count);
 }
 
-// What is to be written to each participant's output, one after the other.
+// The values of each participant's output.
 std::vector<bytes> results_of(const sdk::collective_shape& shape, const std::vector<part>& parts) {
   const uint64_t all = shape.count * sdk::dtype_size(shape.dtype), share = all / parts.size();
   std::vector<bytes> results(1);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collective group: communicators of devices in this process, and calls in line on the streams
-// of the participants.
+// The collective group: communicators in this process, and calls queued on streams.
 #include <span>
 
 #include "sdk/device_layer/collective_table.hpp"
@@ -13,7 +12,7 @@ struct tutti_communicator {
   uint32_t rank = 0;
 
   uint32_t size() const { return group->size(); }
-  // The stream of both would wait for itself.
+  // A stream would wait for itself.
   void require_peer(uint32_t peer, const std::string& what) const {
     if (peer != rank) return;
     tutti::sdk::throw_unsupported(what + ": participant " + std::to_string(peer) +
@@ -27,7 +26,7 @@ struct tutti_communicator {
 namespace tutti::host_device {
 namespace {
 
-// What sdk/device_layer/collective_table.hpp asks for.
+// The backend of sdk/device_layer/collective_table.hpp.
 struct backend {
   using device = tutti_device;
   using buffer = tutti_buffer;
@@ -42,7 +41,7 @@ void release(tutti_communicator* participant) {
   delete participant;
 }
 
-// A participant's stream waits for the others: two on one device might share it.
+// A participant's stream waits for the others; two on one device might share it.
 void require_different(const std::vector<tutti_participant>& all) {
   for (size_t n = 0; n < all.size(); ++n)
     for (size_t other = 0; other < n; ++other)
@@ -89,8 +88,8 @@ collective_operation::part part_of(const call& c) {
   return {c.communicator->rank, c.in.memory + c.in.offset, c.out.memory + c.out.offset};
 }
 
-// All calls of a stream arrive before one of them is waited for: so those of a group proceed
-// together, messages in both directions too.
+// Enqueues all arrivals before the first wait, so that the calls of a group proceed together,
+// including messages in both directions.
 void line_up(std::span<call> calls, std::span<const collective_group::seat> seats) {
   for (size_t n = 0; n < calls.size(); ++n)
     calls[n].stream->queue.add_always(
@@ -110,8 +109,7 @@ const tutti_collective_api collective_api = {
 
 }  // namespace tutti::host_device
 
-// Each call takes part, also where one before it failed: so all participants stay in step, and all
-// of a collective that fails are told.
+// Processes every call even after a failure, so that all participants stay in step.
 template <typename Call>
 void tutti_communicator::enqueue(std::span<Call> calls) {
   using namespace tutti::host_device;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device group: one device of type CPU, or as many as TUTTI_CPU_DEVICES (of the cpu plugin;
-// TUTTI_REFERENCE_DEVICES likewise) says, and their properties.
+// The device group: one device of type CPU, or the number in TUTTI_CPU_DEVICES (cpu plugin) or
+// TUTTI_REFERENCE_DEVICES, and their properties.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -68,8 +68,8 @@ std::string devices_option() {
   return name + "_DEVICES";
 }
 
-// Several stand for machines with several devices: they share the processor and its memory. They
-// stay until the process ends, since streams may outlive all that knows of them.
+// Several devices simulate a machine with several devices; they share the processor and its memory.
+// They are never destroyed, because streams may outlive all other references.
 std::deque<host_part>& devices() {
   static auto* const all = [] {
     constexpr uint32_t most_devices = 64;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The group of the application's own kernels: functions on the host, run in the stream's line.
+// The group of application kernels: host functions that run in stream order.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// Shared by the handle and its launches in line; the last of them lets go of the context.
+// Shared by the handle and its queued launches; the last owner releases the context.
 struct host_function {
   std::string label;
   tutti_status* (*run)(void*, const tutti_host_kernel_call*) = nullptr;
@@ -57,7 +57,7 @@ tutti_status* create(tutti_device* device, const tutti_kernel_desc* desc, tutti_
     function->run = given.host;
     function->context = given.host_context;
     made->function = function;
-    function->release = given.host_release;  // last: nothing throws any more
+    function->release = given.host_release;  // last: nothing throws after it
     *kernel = made.release();
   });
 }
@@ -74,7 +74,7 @@ tutti_status* info(tutti_kernel* kernel, tutti_kernel_info* result) {
   });
 }
 
-// What the function sees: addresses, with the scalars' bytes kept until it has run.
+// The call passed to the function: addresses, and the scalars' bytes until it has run.
 struct owned_call {
   std::vector<void*> addresses;
   std::vector<sdk::kernel_scalar_bytes> scalars;
@@ -100,7 +100,7 @@ tutti_status* launch(tutti_stream* stream, tutti_kernel* kernel, const tutti_ker
     const tutti_kernel_launch l = sdk::read_struct(given, "kernel launch");
     sdk::validate_kernel_sizes(l, {UINT64_MAX, uint64_t{1} << 30}, function->label.c_str());
     auto owned = std::make_shared<owned_call>();
-    owned->scalars.resize(l.argument_count);  // so that their addresses stay
+    owned->scalars.resize(l.argument_count);  // keeps addresses stable
     for (uint32_t n = 0; n < l.argument_count; ++n) {
       const tutti_kernel_argument a = sdk::kernel_argument_at(l, n, function->label.c_str());
       if (a.kind == TUTTI_KERNEL_SCALAR) {

@@ -10,7 +10,7 @@ namespace {
 tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** buffer) {
   return sdk::guarded([&] {
     const tutti_buffer_desc wanted = sdk::read_struct(desc, "buffer description");
-    sdk::memory_kind_of(wanted);  // all are the host's
+    sdk::memory_kind_of(wanted);  // all kinds are host memory
     sdk::deref(device, "device");
     sdk::deref(buffer, "buffer") = nullptr;
     auto made = std::make_unique<tutti_buffer>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The native-handle group: buffers are plain host pointers, in and out.
+// The native-handle group: native buffers are plain host pointers.
 #include "sdk/host_device/objects.hpp"
 
 namespace tutti::host_device {
@@ -9,7 +9,7 @@ namespace {
 using sdk::deref;
 using sdk::guarded;
 
-// The host has neither contexts nor queues: the handles of this plugin stand for themselves.
+// The host has neither contexts nor queues; the handles of this plugin are used instead.
 tutti_status* device(tutti_device* handle, void** context, void** id) {
   return guarded([&] {
     deref(handle, "device");

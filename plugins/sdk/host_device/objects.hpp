@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device that is the host: what stands behind the opaque handles of plugin.h in the plugins cpu
-// and reference, and the tables of functions, one per group of the ABI, each filled in the file of
-// its name. A plugin adds how it computes: programs, operators, and what its devices are.
+// The host as a device: the objects behind the opaque handles of plugin.h in the plugins cpu and
+// reference, and the function tables, one per ABI group, each filled in the file of that name. A
+// plugin adds programs, operators and the description of its devices.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@
 #include "tutti/plugin.h"
 
 struct tutti_device {
-  const tutti::sdk::device_description* info;  // one for each index
-  tutti::sdk::thread_team& team;               // likewise; it stays until the process ends
+  const tutti::sdk::device_description* info;  // one per index
+  tutti::sdk::thread_team& team;               // likewise; never destroyed
 };
 
 struct tutti_buffer {
   tutti_device* device;
   std::byte* memory;
   uint64_t bytes;
-  void (*deleter)(void*);  // of wrapped memory; NULL where this plugin allocated it
+  void (*deleter)(void*);  // of wrapped memory; NULL if this plugin allocated it
   void* deleter_context;
   bool owned;
 };
@@ -56,12 +56,12 @@ extern const tutti_collective_api collective_api;
 extern const tutti_native_api native_api;
 extern const tutti_kernel_api kernel_api;
 
-// Of the plugin.
+// Defined by the plugin.
 extern const char* const plugin_name;
 extern const tutti_program_api program_api;
 extern const tutti_operator_api operator_api;
-// What is different from plugin to plugin: name, driver, cache_key, and in the properties
-// compute_units (threads that share its work), schedule and speed_class. Device `index` of `count`.
+// The plugin-specific description of device `index` of `count`: name, driver, cache_key, and the
+// properties compute_units (threads that share its work), schedule and speed_class.
 sdk::device_description describe(uint32_t index, uint32_t count);
 
 constexpr sdk::program_limits limits{.inputs = 64, .outputs = 16, .instructions = 512};
@@ -71,25 +71,25 @@ constexpr uint32_t stored_dtypes =
 constexpr uint32_t computed_dtypes =
     stored_dtypes & ~(TUTTI_DTYPE_BIT(TUTTI_F16) | TUTTI_DTYPE_BIT(TUTTI_BF16));
 
-// The value of the environment variable TUTTI_`name`. Throws plugin_error, INVALID_ARGUMENT, where
-// that is no number from 1 to `most`.
+// The value of the environment variable TUTTI_`name`. Throws plugin_error, INVALID_ARGUMENT, if it
+// is not a number from 1 to `most`.
 uint32_t number_option(const std::string& name, uint32_t otherwise, uint32_t most);
 
-// The entry's table.
+// The function table of the entry point.
 tutti_plugin_api make_api();
 
-// Puts `work` in line on the stream's thread: a failure of it goes to the event and to the stream,
-// never to the caller. `event` may be NULL. Throws only where no event could be made.
+// Queues `work` on the stream's thread. Its failure goes to the event and the stream, never to the
+// caller. `event` may be NULL. Throws only if the event cannot be created.
 void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> work);
 
-// The same of work that runs also where the stream has waited for what failed, which it is told.
+// The same for work that also runs after failed work, whose failure it receives.
 void enqueue_always(tutti_stream& stream, tutti_event** event,
                     std::function<void(const sdk::plugin_error* before)> work);
 
-// Runs `work` at once, in this thread: where the stream's queue is idle. Failures as above.
+// Runs `work` immediately in this thread; requires an idle queue. Failures as above.
 void run_now(tutti_stream& stream, tutti_event** event, const std::function<void()>& work);
 
-// Where a buffer lies, for the SDK's loops.
+// The memory of a buffer, for the loops of the SDK.
 inline sdk::host_block memory_of(const tutti_buffer& buffer) {
   return {buffer.memory, buffer.bytes};
 }

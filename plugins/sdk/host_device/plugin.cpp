@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry of both plugins.
+// The entry point of both plugins.
 #include "sdk/device_layer/host.hpp"
 #include "sdk/host_device/objects.hpp"
 

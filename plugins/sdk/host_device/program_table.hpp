@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program group: checks what comes in, keeps a copy, and runs it, short work in the thread that
-// brings it.
+// The program group: checks and copies the arguments; short work runs in the calling thread.
 #pragma once
 
 #include <functional>
@@ -16,11 +15,11 @@
 
 namespace tutti::host_device {
 
-/// How a plugin runs programs: Code(program_description&&, compute_units), immutable, has desc(),
-/// is_short(launch), and run(launch, memory, team) of a launch that was checked.
+/// Code(program_description&&, compute_units) runs programs. It is immutable and has desc(),
+/// is_short(launch), and run(launch, memory, team) for checked launches.
 template <typename Code>
 struct program {
-  std::shared_ptr<const Code> code;  // kept by launches in line
+  std::shared_ptr<const Code> code;  // shared with queued launches
 };
 
 /// Program is tutti_program, which the plugin derives from program<Code>.
@@ -84,7 +83,7 @@ struct program_functions {
     });
   }
 
-  // Nothing is generated here.
+  // No code is generated.
 
   static constexpr tutti_program_api api = {
       sizeof(tutti_program_api), capabilities, supports, create, release, workspace, launch};

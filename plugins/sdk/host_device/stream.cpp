@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stream, event and profile groups: a stream is a queue of the SDK's, with a thread of its own,
-// and an event what became of one piece of work. Short work runs in the thread that brings it,
-// where the queue is idle.
+// The stream, event and profile groups: a stream is an SDK queue with its own thread, and an event
+// is the outcome of one piece of work. Short work runs in the calling thread if the queue is idle.
 #include <utility>
 
 #include "sdk/host_device/objects.hpp"
@@ -15,8 +14,8 @@ using sdk::guarded;
 
 namespace {
 
-// Calls `add`, which gives the completion of what it puts in line, and makes that the event. Room
-// for it comes first: work in line cannot be taken back.
+// Calls `add`, which queues work and returns its completion, and makes that the event. Allocates
+// the event first, because queued work cannot be withdrawn.
 template <typename F>
 void with_event(const tutti_stream& stream, tutti_event** event, const F& add) {
   if (event == nullptr) return static_cast<void>(add());
@@ -80,7 +79,7 @@ tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
 tutti_status* event_query(tutti_event* event, int32_t* done) {
   return guarded([&] {
     const auto& state = *deref(event, "event").state;
-    deref(done, "done") = 1;  // also where the work failed, which is thrown
+    deref(done, "done") = 1;  // also after a failure, which is thrown
     *done = state.query() ? 1 : 0;
   });
 }
@@ -126,7 +125,7 @@ tutti_status* clock(tutti_device* device, uint64_t* result) {
 
 }  // namespace
 
-// Work begins as soon as it is in line, so there is nothing to flush.
+// Queued work starts immediately, so there is nothing to flush.
 const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      create,
                                      release,

@@ -18,10 +18,10 @@ void copy_bytes(void* to, const void* from, uint64_t bytes) {
   if (bytes > 0) std::memmove(to, from, static_cast<size_t>(bytes));
 }
 
-// Longer copies are left to the stream's thread: about a tenth of a millisecond.
+// Longer copies run on the stream's thread: about 0.1 ms.
 constexpr uint64_t most_bytes_at_once = 1 << 20;
 
-// A copy is done at once where nothing comes before it and it is short, or waited for in any case.
+// Copies immediately if the queue is idle and the copy is short or blocking.
 template <typename F>
 void copy_in_line(tutti_stream& stream, tutti_event** event, uint64_t bytes, bool blocking,
                   const F& copy) {
@@ -30,7 +30,7 @@ void copy_in_line(tutti_stream& stream, tutti_event** event, uint64_t bytes, boo
   enqueue(stream, event, copy);
 }
 
-// A blocking call tells of the stream's failure itself; its event does not outlive a failure.
+// A blocking call reports the stream's failure itself; its event is released on failure.
 void finish(tutti_stream& stream, tutti_event** event) {
   try {
     stream.queue.drain();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making the steps of a program, and running them.
+// Builds and runs the steps of a program.
 #include "sdk/host_engine/block_program.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ block_program::block_program(const tutti_program_desc& desc, host_routines set, 
     results_.push_back(reduces ? value : with_dtype(value, stored));
   }
   if (loop_bits > 0) fuse_steps(loop_bits);
-  // A copy or a loop by itself needs no registers between instructions.
+  // A single copy or loop needs no registers between instructions.
   if (steps_.empty() || (steps_.size() == 1 && steps_[0].loop != nullptr))
     block_ = std::max(block_, most_of_piece);
   give_slots();
@@ -76,10 +76,10 @@ uint32_t block_program::with_dtype(uint32_t value, uint8_t dtype) {
   return steps_.back().results[0];
 }
 
-// As the routines of reductions join values: totals are the first operand.
+// The operands of a reduction routine: the totals first, then the value.
 uint32_t block_program::joined(uint32_t value, uint8_t reduction) {
   const uint8_t dtype = values_[totals_].dtype;
-  // What sums widen before they add, loops widen while they add.
+  // Sums widen before they add; a loop widens while it adds.
   if (!steps_.empty() && steps_.back().results[0] == value) {
     const fused_loop::instruction& last = steps_.back().what;
     const fused_loop::instruction sum{TUTTI_OP_add, last.of, last.result_dtype, {}, 0};
@@ -122,15 +122,14 @@ bool block_program::writes_in_place(uint32_t n, const launch_list<uint32_t>& sam
   const size_t writer = step_of(results_[n]);
   if (writer == steps_.size()) return false;
   for (uint32_t other = 0; other < n; ++other)
-    if (results_[other] == results_[n]) return false;  // it is written once
+    if (results_[other] == results_[n]) return false;  // each result is written once
   for (size_t s = writer + 1; s < steps_.size(); ++s)
     for (uint32_t operand : steps_[s].operands)
       if (std::find(same.begin(), same.end(), operand) != same.end()) return false;
   return true;
 }
 
-// A register for each input, scalar and result, and one of those that are free for each
-// instruction.
+// Gives each input, scalar and result its own register, and each instruction a free one.
 void block_program::give_slots() {
   for (const typed_value& v : values_) slot_bytes_ = std::max(slot_bytes_, v.element);
   const auto fixed = static_cast<uint32_t>(inputs_.size()) + scalars_;
@@ -153,7 +152,7 @@ void block_program::give_slots() {
   std::vector<uint32_t> free;
   for (size_t s = 0; s < steps_.size(); ++s) {
     for (uint32_t result : steps_[s].results) {
-      // What is stored in the end is computed piece by piece, while others come and go.
+      // A result is computed piece by piece, so it keeps its register.
       if (free.empty() || last_use[result] == steps_.size()) free.push_back(slots_++);
       values_[result].slot = free.back();
       free.pop_back();
@@ -266,7 +265,7 @@ void block_registers::join(uint64_t first, uint64_t count, std::byte* totals, ui
 }
 
 void block_registers::evaluate(uint64_t first, uint64_t count) {
-  // Lines that are worth it are read in place, each by itself, and so are those of single elements.
+  // Long lines and lines of single elements are read in place, one line at a time.
   first_ = first;
   bool in_pieces = true;
   for (uint32_t n = 0; n < program_.results_.size(); ++n)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The elementwise part of a program: its loads and instructions as routines over blocks, and the
-// registers that one thread runs them in.
+// The elementwise part of a program: loads and instructions as routines over blocks, and the
+// registers of one thread.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -17,54 +17,54 @@
 
 namespace tutti::sdk {
 
-/// A list of a launch: launches of few operands allocate nothing.
+/// A list used by one launch; a few operands need no allocation.
 template <typename T>
 using launch_list = boost::container::small_vector<T, 8>;
 
-/// Immutable. Values are numbered as in the description; casts that outputs or the accumulator need
-/// are instructions of their own at the end.
+/// Immutable. Values are numbered as in the description; casts required by outputs or the
+/// accumulator are additional instructions at the end.
 class block_program {
  public:
-  /// `block`: elements of a register, more where one loop does all. `loop_bits`: see host_program.
-  /// `by_lines`: it is run line by line of the innermost loop, along which an input of
-  /// TUTTI_ACCESS_ZERO is one element. `joins`: a reduction's values join totals in the loop that
-  /// computes them, if there is one (block_registers::join).
+  /// `block`: elements per register; larger if a single loop computes everything. `loop_bits`: see
+  /// host_program. `by_lines`: the program runs line by line along the innermost dimension, where
+  /// an input of TUTTI_ACCESS_ZERO is one element. `joins`: the loop that computes the values of a
+  /// reduction also adds them to the totals, if possible (block_registers::join).
   block_program(const tutti_program_desc& desc, host_routines set, uint32_t block,
                 uint32_t loop_bits, bool by_lines = false, bool joins = false);
 
-  /// Lines of so many elements are worth a run of their own.
+  /// The minimum length of a line that is run separately.
   static constexpr uint64_t least_line = 64;
 
   uint32_t block() const { return block_; }
-  /// Of maps the value that output n stores, in the dtype that it has in a register; of a reduction
-  /// (n = 0) what is reduced, in the accumulator's dtype.
+  /// For maps, the value that output n stores, in its register dtype; for a reduction (n = 0), the
+  /// value to reduce, in the accumulator's dtype.
   uint32_t result(uint32_t n) const { return results_[n]; }
-  /// Whether an instruction may write result n where it is stored, which is the memory of the
-  /// inputs `same` alone: there is such an instruction, and none behind it reads these inputs.
+  /// Whether an instruction may write result n directly to its destination, which overlaps only the
+  /// inputs `same`: an instruction computes it, and no later one reads these inputs.
   bool writes_in_place(uint32_t n, const launch_list<uint32_t>& same) const;
-  /// Whether result n is an input as it is loaded.
+  /// Whether result n is a loaded input.
   bool is_input(uint32_t n) const { return results_[n] < inputs_.size(); }
-  /// Whether a loop joins what it computes to totals.
+  /// Whether a loop adds its values to totals.
   bool joins() const;
-  /// Whether a loop takes an input as one element.
+  /// Whether a loop reads an input as one element.
   bool has_singles() const { return has_singles_; }
 
  private:
   friend class block_registers;
   static constexpr uint32_t no_slot = ~0u, no_value = ~0u;
-  // What lies between instructions fits the closest cache.
+  // Values passed between instructions fit the L1 cache.
   static constexpr uint32_t most_of_piece = 2048;
   struct typed_value {
-    uint8_t dtype;     // in the register
-    uint32_t element;  // its bytes
+    uint8_t dtype;     // of the register
+    uint32_t element;  // bytes
     uint32_t slot = no_slot;
     bool is_result = false;
   };
   struct block_step {
-    fused_loop::instruction what;             // of one instruction
+    fused_loop::instruction what;             // of a single instruction
     routines::block_routine run = nullptr;    // NULL: iota, or
     std::shared_ptr<const fused_loop> loop;   // several instructions
-    std::vector<uint32_t> operands, results;  // scalars of a loop are not among them
+    std::vector<uint32_t> operands, results;  // without the scalars of loops
   };
 
   uint32_t add_value(uint8_t dtype);
@@ -80,13 +80,13 @@ class block_program {
   block_step loop_of(const std::vector<block_step>& steps, const std::vector<block_step>& later,
                      uint32_t bits) const;
   void give_slots();
-  // The instruction that computes a value; steps_.size() where none does.
+  // The step that computes a value, or steps_.size().
   size_t step_of(uint32_t value) const;
 
   host_routines set_;
   uint32_t block_;
-  std::vector<uint32_t> inputs_;  // bytes of an element
-  std::vector<bool> single_;      // inputs that loops take as one element
+  std::vector<uint32_t> inputs_;  // bytes per element
+  std::vector<bool> single_;      // inputs that loops read as one element
   bool has_singles_ = false;
   uint32_t scalars_ = 0, totals_ = no_value;
   std::vector<typed_value> values_;
@@ -101,43 +101,42 @@ struct bound_inputs {
   const walk_space* space;
   launch_list<walk_access> access;
   launch_list<const std::byte*> base;
-  // Inputs that are copied before anything is stored, because an output is the same memory.
+  // Inputs are copied before anything is stored, because an output uses the same memory.
   bool copied = false;
 
-  /// Points of a line, where an input is dense or one element along it and something else across;
-  /// else 0. Blocks within a line read it in place.
+  /// The number of points in a line if each input is dense or one element along it, else 0. Blocks
+  /// within a line read inputs in place.
   uint64_t line() const;
 };
 
-/// One thread's registers.
+/// The registers of one thread.
 class block_registers {
  public:
-  /// The program and the scalars stay where they are meanwhile. No more than `most` elements are
-  /// computed at once.
+  /// The program and the scalars must outlive this object. `most`: maximum elements per call.
   block_registers(const block_program& program, const tutti_scalar* scalars, uint64_t most);
-  /// `inputs` stay until the next ones are bound.
+  /// `inputs` must live until the next call.
   void bind(const bound_inputs& inputs);
 
-  /// Result n is written to `places[n] + first * elements[n]` by the instruction that computes it,
-  /// where the place is not NULL (block_program::writes_in_place). Until set again.
-  /// `streams`: past the caches.
+  /// The instruction that computes result n writes it to `places[n] + first * elements[n]` unless
+  /// that place is NULL (block_program::writes_in_place), until the next call. `streams`: bypass
+  /// the caches.
   void place(const launch_list<std::byte*>& places, const launch_list<uint32_t>& elements,
              bool streams);
   /// Computes all values of the points [first, first + count).
   void evaluate(uint64_t first, uint64_t count);
-  /// Of a program that joins: value n of those points joins totals[n % cycle], or with 0 totals[n].
-  /// `cycle` is a power of two that divides `count`.
+  /// For a program that joins: adds value n of those points to totals[n % cycle], or to totals[n]
+  /// if `cycle` is 0. `cycle` is a power of two that divides `count`.
   void join(uint64_t first, uint64_t count, std::byte* totals, uint64_t cycle);
   bool joins() const { return program_.totals_ != block_program::no_value; }
-  /// The most elements at once.
+  /// The maximum number of elements per call.
   uint64_t block() const { return most_; }
-  /// The result n of the points that were computed last.
+  /// Result n of the points computed last.
   const std::byte* result(uint32_t n) {
     const uint32_t value = program_.results_[n];
     return program_.is_input(n) ? at_[value] : place_of(value, first_, 0);
   }
-  /// Where the points [first, first + count) of result 0 lie before anything is computed: of one
-  /// that is an input as it lies in memory. NULL where they do not.
+  /// The address of result 0 for the points [first, first + count) before anything is computed, if
+  /// the result is an input that can be read in place, else NULL.
   const std::byte* in_place(uint64_t first, uint64_t count) const;
 
  private:
@@ -147,11 +146,11 @@ class block_registers {
     return memory_.get() + size_t{n} * slot_bytes_;
   }
   void allocate();
-  // The points from `first` on, of which results go behind `done` elements of their registers.
+  // Computes points from `first` on; results are stored after `done` elements of their registers.
   void evaluate_piece(uint64_t first, uint64_t count, uint64_t done);
   void load(uint32_t n, uint64_t first, uint64_t count);
   void gather_input(uint32_t n, uint64_t first, uint64_t count);
-  // The first `count` of the register are one element, where more than loops want it.
+  // Fills the first `count` elements of the register with one element, unless only loops read it.
   void load_one(uint32_t n, const std::byte* element, uint64_t count);
 
   struct aligned_delete {
@@ -163,17 +162,17 @@ class block_registers {
   const tutti_scalar* scalars_;
   const bound_inputs* inputs_ = nullptr;
   uint64_t line_ = 0;   // of the inputs
-  uint64_t first_ = 0;  // of the points that were computed last
+  uint64_t first_ = 0;  // of the points computed last
   uint64_t most_;
-  uint64_t cycle_ = 0;           // of totals
-  std::byte* totals_ = nullptr;  // that the elements from first_ on join
+  uint64_t cycle_ = 0;           // of the totals
+  std::byte* totals_ = nullptr;  // joined by the elements from first_ on
   size_t slot_bytes_;
-  std::unique_ptr<std::byte[], aligned_delete> memory_;  // of registers, once one is used
-  // Of one step. Not made for each, since setting them to 0 waits for what was streamed.
+  std::unique_ptr<std::byte[], aligned_delete> memory_;  // of the registers, allocated on first use
+  // The operands of one step. A member, because zeroing a local array waits for streaming stores.
   const std::byte* in_[fused_loop::most_arrays] = {};
   std::byte* out_[fused_loop::most_arrays] = {};
-  launch_list<const std::byte*> at_;    // where each value of the current block lies
-  launch_list<const std::byte*> held_;  // of each input the element that its register is full of
+  launch_list<const std::byte*> at_;    // the address of each value of the current block
+  launch_list<const std::byte*> held_;  // for each input, the element that fills its register
   struct placed {
     std::byte* base = nullptr;  // NULL: a register
     uint32_t element = 0;

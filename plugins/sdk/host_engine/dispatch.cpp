@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Choosing a set of routines, and finding one in it.
+// Selects a set of routines and searches it.
 #include "sdk/host_engine/dispatch.hpp"
 
 #include <algorithm>

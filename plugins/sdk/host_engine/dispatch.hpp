@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of routines that this processor can use, and rows in them by what they compute.
+// The tables of routines that this processor supports, and lookups in them.
 #pragma once
 
 #include <array>
@@ -13,19 +13,19 @@
 
 namespace tutti::sdk {
 
-/// Real and complex ones. Throws plugin_error, TUTTI_ERROR_UNSUPPORTED, for a set that
-/// has_host_routines denies.
+/// The tables of real and of complex routines. Throws plugin_error, TUTTI_ERROR_UNSUPPORTED, if
+/// has_host_routines(set) is false.
 std::array<const routines::routine_table*, 2> tables_of(host_routines set);
 
-/// The routine for a register dtype of the first operand (a stored one for loads) and a dtype of
-/// the result. Throws TUTTI_ERROR_UNSUPPORTED where there is none.
+/// The routine for the register dtype of the first operand (the stored dtype for loads) and the
+/// result dtype. Throws TUTTI_ERROR_UNSUPPORTED if there is none.
 routines::block_routine find_block(host_routines set, uint16_t opcode, uint8_t of, uint8_t result);
 
-/// Throws TUTTI_ERROR_UNSUPPORTED where there is none.
+/// Throws TUTTI_ERROR_UNSUPPORTED if there is none.
 const routines::reduction_row& find_reduction(host_routines set, uint8_t reduction,
                                               uint8_t accumulator);
 
-/// The kernel of that key (kernel_row) of the set, or of a lesser one; null where there is none.
+/// The kernel with that key (kernel_row) in the set or a smaller one; null if there is none.
 routines::kernel_routine find_kernel(host_routines set, const std::string& key);
 
 }  // namespace tutti::sdk

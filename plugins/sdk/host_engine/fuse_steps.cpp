@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which instructions of a program become loops of machine code.
+// Groups the instructions of a program into loops of machine code.
 #include <algorithm>
 
 #include "sdk/host_engine/block_program.hpp"
@@ -14,7 +14,7 @@ bool contains(const std::vector<uint32_t>& values, uint32_t value) {
 
 }  // namespace
 
-// Whether a loop of `steps` may have `next` too.
+// Whether `next` may be added to a loop of `steps`.
 bool block_program::fits(const std::vector<block_step>& steps, const block_step& next) const {
   if (!fused_loop::takes(next.what)) return false;
   for (uint32_t operand : next.operands)
@@ -26,7 +26,7 @@ bool block_program::fits(const std::vector<block_step>& steps, const block_step&
   });
 }
 
-// `later` are the steps behind it.
+// `later`: the steps after the loop.
 block_program::block_step block_program::loop_of(const std::vector<block_step>& steps,
                                                  const std::vector<block_step>& later,
                                                  uint32_t bits) const {
@@ -57,15 +57,14 @@ block_program::block_step block_program::loop_of(const std::vector<block_step>& 
   return loop;
 }
 
-// By turns all instructions that are ready and a loop takes, and all that are and it does not take,
-// so that loops are few.
+// Alternates between ready instructions that loops support and others, so that loops are few.
 void block_program::fuse_steps(uint32_t loop_bits) {
   std::vector<block_step> left = std::move(steps_);
   steps_.clear();
   std::vector<bool> known(values_.size(), false);
   std::fill_n(known.begin(), inputs_.size() + scalars_, true);
   if (totals_ != no_value) known[totals_] = true;
-  // Moves what `chosen` says of the steps that are ready from `left`.
+  // Moves the ready steps that satisfy `chosen` out of `left`.
   const auto take = [&](const auto& chosen) {
     std::vector<block_step> taken, rest;
     for (block_step& step : left) {
@@ -83,7 +82,7 @@ void block_program::fuse_steps(uint32_t loop_bits) {
     block_step loop;
     while (!steps.empty() && (loop = loop_of(steps, left, loop_bits)).loop == nullptr &&
            steps.size() > 1) {
-      // Too many values at once: the second half waits.
+      // Too many live values: the second half goes into a later loop.
       const auto half = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
       for (auto step = half; step != steps.end(); ++step) known[step->results[0]] = false;
       left.insert(left.begin(), half, steps.end());

@@ -5,7 +5,7 @@
 
 namespace tutti::sdk {
 
-// The last elements go through a copy, so that nothing beyond an array is touched.
+// The last elements go through a copy, so that nothing beyond an array is accessed.
 void fused_loop::run(const std::byte* const* inputs, std::byte* const* results,
                      const tutti_scalar* scalars, uint64_t count, bool streams,
                      uint64_t totals) const {
@@ -19,7 +19,7 @@ void fused_loop::run(const std::byte* const* inputs, std::byte* const* results,
   if (whole > 0) code_(arrays, scalars, whole, how);
   if (rest == 0) return;
   alignas(64) std::byte copies[most_arrays][128] = {};
-  // Totals are an input and a result in one place.
+  // Totals are input and result at the same address.
   const auto copy_of = [&](size_t n) {
     return copies[n < inputs_ || joined_ == none ? n : joined_];
   };

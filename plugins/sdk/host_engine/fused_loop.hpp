@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several instructions of a program as one loop of machine code, in which a value goes from one to
-// the next in a register of the processor. It gives the bits that the routines give, since both are
-// made from op_table.def and the math source.
+// Several instructions of a program as one loop of machine code that passes values in registers.
+// The results are bit-identical to those of the routines, since both are generated from
+// op_table.def and the math source.
 #pragma once
 
 #include <cstddef>
@@ -19,65 +19,63 @@ class fused_loop {
  public:
   struct instruction {
     uint16_t opcode;
-    uint8_t of, result_dtype;  // of the first operand, and the result
+    uint8_t of, result_dtype;  // of the first operand and of the result
     std::vector<uint32_t> operands;
     uint32_t result;
   };
-  /// Numbers of 32 bits that are added to a result of 64 bits.
+  /// 32-bit integers that are added to a 64-bit result.
   enum class widened : uint8_t { no, integer, natural };
   struct array {
     uint32_t value;
     uint8_t dtype;
-    bool single = false;  // an input that is one element for all, as wide as a lane
-    bool joined = false;  // the totals of a reduction: an input, and the result in its place
+    bool single = false;  // one element for all lanes, as wide as a lane
+    bool joined = false;  // the totals of a reduction: an input that is also the result
     widened adds = widened::no;
   };
-  /// Values are numbered as the caller likes; each is an input, a scalar or a result before it is
-  /// an operand. Every operand that is neither a scalar nor a result is in `inputs`.
+  /// The caller chooses the numbers of values; each must be an input, a scalar or an earlier
+  /// result. Every operand that is neither a scalar nor a result is in `inputs`.
   struct description {
     std::vector<instruction> instructions;
     std::vector<array> inputs, results;
-    uint32_t first_scalar = 0, scalars = 0;  // scalars have the numbers from first_scalar on
+    uint32_t first_scalar = 0, scalars = 0;  // numbered from first_scalar on
   };
 
-  /// Bits of the registers that this processor has for it: 512, 256, or 0 where there are no loops.
+  /// The register width for loops on this processor: 512, 256, or 0 if loops are not supported.
   static uint32_t most_bits();
-  /// An addition of totals of 64 bits and a value of fewer, whose dtype is `of`: the last
-  /// instruction of a loop over numbers of 32 bits.
+  /// How an addition to 64-bit totals, the last instruction of a loop, widens 32-bit integers.
   static widened widens(const instruction& one);
   /// Whether a loop may contain the instruction, whatever its operands are.
   static bool takes(const instruction& one);
-  /// Bytes of the elements that a loop with it works on: 4 or 8; 0 where only booleans occur.
+  /// The element size in a loop with this instruction, 4 or 8 bytes; 0 if it uses only booleans.
   static uint32_t width(const instruction& one);
-  /// In registers of `bits`, no more than most_bits(). NULL where there are too many values at once
-  /// for them.
+  /// `bits`: register width, at most most_bits(). NULL if there are too many live values.
   static std::unique_ptr<fused_loop> make(const description& what, uint32_t bits = most_bits());
 
   /// Computes `count` elements; addresses are in the order of the description. An output may be an
-  /// input of the same element size. `streams`: numbers go around the caches where that can be,
-  /// since nobody reads them soon; end_streams() follows. `totals`: of as many, a power of two,
-  /// each takes every totals-th element, the count being a multiple of it; 0: each takes one.
+  /// input of the same element size. `streams`: stores bypass the caches where possible; call
+  /// end_streams() afterwards. `totals`: the number of totals, a power of two that divides `count`;
+  /// element i is added to total i % totals. With 0 each element has its own total.
   void run(const std::byte* const* inputs, std::byte* const* results, const tutti_scalar* scalars,
            uint64_t count, bool streams = false, uint64_t totals = 0) const;
 
-  /// What the calling thread has streamed is seen by others.
+  /// Makes the streaming stores of the calling thread visible to other threads.
   static void end_streams();
 
-  /// Inputs and results together.
+  /// The maximum number of inputs and results.
   static constexpr size_t most_arrays = 12;
 
  private:
   static constexpr size_t none = ~size_t{0};
-  // `how`: whether it streams, and where there are totals, totals - 1.
+  // `how`: whether it streams, or, with totals, totals - 1.
   using code = void (*)(const void* const* arrays, const tutti_scalar* scalars, uint64_t count,
                         uint64_t how);
 
   fused_loop() = default;
 
-  std::shared_ptr<const void> memory_;  // keeps the code
-  code code_ = nullptr;                 // for a multiple of lanes_ elements, not 0
+  std::shared_ptr<const void> memory_;  // owns the code
+  code code_ = nullptr;                 // for a positive multiple of lanes_ elements
   uint32_t lanes_ = 0, vector_bytes_ = 0;
-  size_t inputs_ = 0, joined_ = none;  // of arrays, the totals
+  size_t inputs_ = 0, joined_ = none;  // of arrays; the index of the totals
   std::vector<uint32_t> element_;      // bytes; inputs, then results
   std::vector<bool> single_;           // of inputs
 };

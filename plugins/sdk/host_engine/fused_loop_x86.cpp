@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops for x86-64 processors, written by xbyak: in registers of 512 bits where there is AVX-512,
-// of 256 bits where there are AVX2 and FMA.
+// Loops for x86-64 processors, written with xbyak: 512-bit registers with AVX-512, 256-bit
+// registers with AVX2 and FMA.
 #include <algorithm>
 #include <tuple>
 #include <type_traits>
@@ -27,14 +27,14 @@ class writer : private loop_assembler {
   F function() const {
     return getCode<F>();
   }
-  // Vectors and masks that were never taken.
+  // Vector and mask registers that were never used.
   std::pair<size_t, size_t> spare() const { return {spare_, spare_masks_}; }
   using loop_assembler::masks;
   using loop_assembler::vectors;
 
  private:
-  static constexpr size_t saved_from = 5;  // of addresses(): what the caller wants back
-  // One less than the totals of a reduction, where no signal writes.
+  static constexpr size_t saved_from = 5;  // of addresses(): callee-saved
+  // The number of totals minus one, in the red zone of the stack.
   Address totals() const { return ptr[rsp - 8]; }
 
   void write() {
@@ -83,8 +83,7 @@ class writer : private loop_assembler {
     }
   }
 
-  // One operation takes several cycles, so the next one is that of other elements where there are
-  // registers for it.
+  // An operation takes several cycles: the next one works on other elements if registers allow.
   void loop(bool streams, bool side_by_side) {
     Xbyak::Label next;
     L(next);
@@ -226,7 +225,7 @@ class writer : private loop_assembler {
     }
     if (has_masks() && program_.wide) return vpsraq(to, x, by);
     if (!program_.wide) return vpsrad(to, x, by);
-    // Where the sign bit comes to, it is turned and taken away.
+    // Flips and subtracts the shifted sign bit.
     vpsrlq(to, x, by);
     vpxor(to, to, constant(sign >> by));
     vpsubq(to, to, constant(sign >> by));
@@ -278,7 +277,7 @@ class writer : private loop_assembler {
     compare(one, to, x, y);
   }
 
-  // The result takes the place of an operand that nobody wants any more, the addend if it may.
+  // The result replaces an operand that is not used again, preferably the addend.
   void multiply_add(uint32_t n, const node& one) {
     uint32_t a = one.operand[0], b = one.operand[1];
     const uint32_t c = one.operand[2];
@@ -329,7 +328,7 @@ const traced_row* row_of(const fused_loop::instruction& one) {
   return find_traced(one.opcode, one.of, one.result_dtype);
 }
 
-// Gives the nodes of the results.
+// Returns the nodes of the results.
 std::vector<uint32_t> trace(const fused_loop::description& what, lane_program& to) {
   using op = lane_program::op;
   std::map<uint32_t, uint32_t> node_of;
@@ -343,7 +342,7 @@ std::vector<uint32_t> trace(const fused_loop::description& what, lane_program& t
     const bool widens = fused_loop::widens(one) != fused_loop::widened::no;
     if (!widens)
       node_of[one.result] = row_of(one)->write(to, operands);
-    else  // Totals are added to in memory.
+    else  // totals are added to in memory
       node_of[one.result] = one.of == TUTTI_BOOL ? to.add(op::flag, 0, operands[1]) : operands[1];
   }
   std::vector<uint32_t> results;
@@ -388,7 +387,7 @@ std::unique_ptr<fused_loop> fused_loop::make(const description& what, uint32_t b
   for (size_t n = 0; n < what.inputs.size(); ++n)
     if (what.inputs[n].joined) loop->joined_ = n;
   plan.joins = loop->joined_ != none;
-  // One register fewer has an address, and totals are the only result.
+  // Totals need one address register, and must be the only result.
   if (plan.joins && (what.inputs.size() + 1 == most_arrays || what.results.size() > 1))
     return nullptr;
   plan.bits = bits;
@@ -406,7 +405,7 @@ std::unique_ptr<fused_loop> fused_loop::make(const description& what, uint32_t b
   for (const array& result : what.results) loop->element_.push_back(dtype_size(result.dtype));
   try {
     plan.results = trace(what, plan.program);
-    // Once to see how many registers are left.
+    // The first pass counts the free registers.
     const auto [spare, spare_masks] = writer(plan, what, loop->element_).spare();
     const size_t taken = writer::vectors(bits) - spare;
     plan.side_by_side = spare >= taken && 2 * spare_masks >= writer::masks;

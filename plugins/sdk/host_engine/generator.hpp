@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the programs of the build that write C++ share.
+// Shared by the build-time programs that write C++.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 namespace tutti::sdk::generator {
 
-/// Throws std::runtime_error for a file that cannot be read or is empty.
+/// Throws std::runtime_error if the file cannot be read or is empty.
 inline std::string read(const std::string& path) {
   std::ifstream file(path);
   std::stringstream text;
@@ -22,8 +22,8 @@ inline std::string read(const std::string& path) {
   return text.str();
 }
 
-/// Main of the program `NAME OUTPUT ARGUMENT...` with at least `least` arguments: writes what
-/// text(arguments) gives. `usage` names the arguments.
+/// The main function of `NAME OUTPUT ARGUMENT...` with at least `least` arguments: writes the
+/// result of text(arguments). `usage` names the arguments.
 template <typename Text>
 int run(const char* name, const char* usage, size_t least, int count, char** words,
         const Text& text) {

@@ -7,11 +7,11 @@ namespace tutti::sdk {
 
 void host_cost::add(double units, uint64_t ns) {
   if (units < 1) return;
-  // Little of what is longer than expected: a run that was interrupted is no rule.
+  // Runs longer than expected count only up to this factor: they may have been interrupted.
   constexpr double most_longer = 1.25;
   const auto took = static_cast<double>(ns);
   const double before = ns_per_unit_.load(std::memory_order_relaxed);
-  // Of a run that is mostly what any takes, only that a unit takes no more than its share.
+  // If the fixed cost dominates, the run only gives an upper bound for the cost of a unit.
   const bool tells_more = took > 2 * ns_of_any;
   const double now = (tells_more ? took - ns_of_any : took) / units;
   if (now > before && !tells_more) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What work costs on the host.
+// The cost of work on the host.
 #pragma once
 
 #include <atomic>
@@ -8,20 +8,20 @@
 
 namespace tutti::sdk {
 
-/// Work that takes longer is shared among threads: to wake one takes as much.
+/// Longer work is shared among threads; waking a thread costs about as much.
 inline constexpr double worth_sharing_ns = 50'000;
-/// Longer work is not run in the thread that brings it, which may want to go on.
+/// Longer work does not run in the calling thread.
 inline constexpr double too_long_to_wait_ns = 1'000'000;
-/// What running something on the host takes, learned from its runs: so much for each unit, and what
-/// any run takes. Where sizes change all the time, small ones would else make large ones dear.
+/// Predicts the duration of some work on the host from its previous runs: a fixed cost plus a cost
+/// per unit. The fixed cost keeps small runs from inflating the prediction for large ones.
 class host_cost {
  public:
   static constexpr double ns_of_any = 1'000;
 
-  /// `ns_per_unit`: a first guess. Units are what work is counted in: points, say.
+  /// `ns_per_unit`: an initial guess. The caller defines the unit, for example a point.
   explicit host_cost(double ns_per_unit) : ns_per_unit_(ns_per_unit) {}
 
-  /// Nanoseconds that so many units will take.
+  /// The expected duration in nanoseconds.
   double expected(double units) const {
     return ns_of_any + ns_per_unit_.load(std::memory_order_relaxed) * units;
   }

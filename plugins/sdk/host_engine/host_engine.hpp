@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host engine: fused programs of the plugin ABI on the processor that the library runs on,
-// without a compiler. A program is run in blocks of some hundred elements, by loops of machine code
-// for several instructions (fused_loop.hpp) and by a compiled and vectorised routine for each of
-// the others. Both are made from the math source that devices compile (kernels_cl/math_*) and from
-// the rows of op_table.def, and reductions go in the order of the CPU schedule (renderer_cpu.cpp,
-// launch_plan.cpp), so that a result has the bits that the rendered kernel gives;
-// docs/host-engine.md lists what may differ.
+// The host engine runs the fused programs of the plugin ABI on the host processor without a
+// compiler. It processes a program in blocks of a few hundred elements, with loops of machine code
+// for several instructions (fused_loop.hpp) and a compiled, vectorised routine for each of the
+// others. Both are generated from the device math source (kernels_cl/math_*) and op_table.def, and
+// reductions follow the order of the CPU schedule (renderer_cpu.cpp, launch_plan.cpp), so that the
+// results equal those of the rendered kernel bit by bit; docs/host-engine.md lists the exceptions.
 #pragma once
 
 #include <cstddef>
@@ -20,36 +19,36 @@
 
 namespace tutti::sdk {
 
-/// Sets of instructions that the routines exist for. Not all are built for every machine.
+/// The instruction sets that the routines are compiled for. Not every build has all of them.
 enum class host_routines { baseline, avx2, avx512 };
 
-/// The best set that was built and that this processor has. Thread-safe.
+/// The best set that was built and that this processor supports. Thread-safe.
 host_routines best_host_routines();
-/// Whether a set was built (TUTTI_HOST_SETS of CMake) and this processor has it.
+/// Whether a set was built (TUTTI_HOST_SETS of CMake) and this processor supports it.
 bool has_host_routines(host_routines set);
 /// "baseline", "avx2" (with FMA) or "avx512".
 std::string_view name_of(host_routines set);
 
-/// What fused_loop::most_bits() says.
+/// fused_loop::most_bits().
 uint32_t most_loop_bits();
 
-/// Where the operands of a launch lie: an address for each input, then for each output, each with
-/// the operand's offset already added. Aligned to the element size.
+/// The addresses of the operands of a launch: inputs, then outputs, each including the operand's
+/// offset. Aligned to the element size.
 struct host_operands {
   const std::byte* const* inputs = nullptr;
   std::byte* const* outputs = nullptr;
 };
 
-/// Calls `work` once with each number below `count`, on any threads, and returns when all are done.
+/// Calls `work` once for each number below `count`, on any threads, and returns when all are done.
 using host_parallel_for =
     std::function<void(uint64_t count, const std::function<void(uint64_t)>& work)>;
 
-/// A program ready to run. Immutable, so launches may run at once, from any threads.
+/// A compiled program. Immutable, so launches may run concurrently.
 class host_program {
  public:
-  /// Copies what it needs of `desc`, which has passed validate_program. Throws plugin_error,
-  /// TUTTI_ERROR_UNSUPPORTED, naming the opcode and the dtypes, for an instruction or a reduction
-  /// that the table of routines lacks. `loop_bits`: the registers of loops of machine code
+  /// Copies what it needs from `desc`, which must have passed validate_program. Throws
+  /// plugin_error, TUTTI_ERROR_UNSUPPORTED, naming the opcode and the dtypes, for an instruction or
+  /// reduction without a routine. `loop_bits`: the register width of machine code loops
   /// (fused_loop.hpp), 0 for none.
   explicit host_program(const tutti_program_desc& desc,
                         host_routines routines = best_host_routines(),
@@ -58,12 +57,12 @@ class host_program {
   host_program(host_program&&) noexcept;
   host_program& operator=(host_program&&) noexcept;
 
-  /// Runs a launch that has passed validate_launch and whose ranges have been checked; `buffer` and
-  /// `offset` of its operands, and its workspace, are not looked at. `on` decides into how many
-  /// parts a reduction is cut, and so its order of addition: give what the compiled kernel's launch
-  /// is planned for. All is done on return: on the calling thread without `parallel`, else shared
-  /// through it. Throws plugin_error, TUTTI_ERROR_INVALID_ARGUMENT, for a kept extent of 0 or an
-  /// iteration space of 2^63 points or more, and what `parallel` throws.
+  /// Runs a launch that has passed validate_launch and whose ranges have been checked; it ignores
+  /// `buffer` and `offset` of the operands and the workspace. `on` determines the number of parts
+  /// of a reduction and thus the order of addition: pass the machine that the compiled kernel's
+  /// launch is planned for. Returns when all is done: on the calling thread without `parallel`,
+  /// else distributed through it. Throws plugin_error, TUTTI_ERROR_INVALID_ARGUMENT, for a kept
+  /// extent of 0 or an iteration space of 2^63 points or more, and the exceptions of `parallel`.
   void run(const tutti_program_launch& launch, const host_operands& memory, const machine& on,
            const host_parallel_for& parallel = {}) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of OpenCL C that kernels of operators use beyond numbers and vectors: qualifiers,
-// comparisons, half precision in memory, and which group is at work. Included after prelude.cl.
+// The parts of OpenCL C that operator kernels use besides scalars and vectors: qualifiers,
+// comparisons, half precision in memory and group numbers. Included after prelude.cl.
 #pragma once
 
 typedef unsigned long uintptr_t;
@@ -11,7 +11,7 @@ typedef unsigned long uintptr_t;
 #define restrict __restrict
 #define VECTOR_LOOP _Pragma("GCC ivdep")
 
-// Of the thread: the group that it is at, and how many the launch has.
+// Per thread: the current group and the number of groups of the launch.
 static thread_local ulong group_at_work, groups_of_launch;
 TUTTI_HOST ulong get_group_id(int) { return group_at_work; }
 TUTTI_HOST ulong get_num_groups(int) { return groups_of_launch; }
@@ -30,7 +30,7 @@ struct half {
 TUTTI_HOST float vload_half(long n, const half* p) { return tutti_load_f16(p[n].bits); }
 TUTTI_HOST void vstore_half_rte(float x, long n, half* p) { p[n].bits = tutti_to_f16(x); }
 
-// Complex numbers. Elsewhere two lanes are a vector.
+// Complex numbers as pairs; otherwise two lanes of a vector.
 #if TUTTI_COMPLEX_PAIRS
 struct float2 {
   float x, y;
@@ -44,7 +44,7 @@ typedef lanes<double, 2> double2;
 typedef lanes<ulong, 2> ulong2;
 #endif
 
-// ---- calls through one signature
+// ---- uniform call signature
 
 // A pointer, a number, or the address of a struct.
 template <typename A>
@@ -70,7 +70,7 @@ constexpr int arguments_of(void (*)(A...)) {
   return sizeof...(A);
 }
 
-// Groups [first, last) of `groups`.
+// Runs groups [first, last) of `groups`.
 template <auto body>
 static void run_groups(const ulong* words, ulong first, ulong last, ulong groups) {
   groups_of_launch = groups;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of one unit for one set of instructions: compiled for each of both (CMakeLists.txt),
-// with TUTTI_KERNEL_TABLE as the name of the table and TUTTI_KERNEL_FILE as what the build wrote
-// (write_kernels.cpp). Of the standard library only what is a type or always inlined.
+// The kernels of one unit, compiled once per unit and instruction set (CMakeLists.txt).
+// TUTTI_KERNEL_TABLE is the name of the table and TUTTI_KERNEL_FILE the generated file
+// (write_kernels.cpp). From the standard library it uses only types and functions that are always
+// inlined.
 #include "sdk/host_engine/host_kernels.hpp"
 
 #include <utility>
@@ -11,13 +12,13 @@
 #endif
 
 namespace {
-// In this order.
+// The order matters.
 // clang-format off
 #include "sdk/host_engine/host_language.hpp"
 #include "sdk/host_engine/host_vectors.hpp"
 #include "prelude.cl"
 #include "sdk/host_engine/host_kernel_language.hpp"
-// The array `rows` and what it needs.
+// The array `rows` and its kernels.
 #include TUTTI_KERNEL_FILE
 // clang-format on
 }  // namespace

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of operators for one set of instructions as tables. Included where those are
-// compiled: nothing of the standard library here (host_language.hpp tells why).
+// The tables of operator kernels of one instruction set. Included by files compiled for that set:
+// no standard library here (see host_language.hpp).
 #pragma once
 
 namespace tutti::sdk::routines {
 
-/// Groups [first, last) of a launch of `groups`. `words` are the kernel's arguments: addresses,
-/// numbers of 64 bits, and addresses of structs that it takes by value.
+/// Runs groups [first, last) of a launch of `groups`. `words` are the kernel arguments: addresses,
+/// 64-bit numbers, and addresses of structs that it takes by value.
 using kernel_routine = void (*)(const unsigned long* words, unsigned long first, unsigned long last,
                                 unsigned long groups);
 
 struct kernel_row {
-  const char* key;  // the options that devices build the kernel with, a blank, its name
+  const char* key;  // the build options of the kernel on devices, a space, its name
   kernel_routine run;
 };
 
-/// Rows in the order of their keys.
+/// Rows sorted by key.
 struct kernel_table {
   const kernel_row* rows;
   unsigned long count;

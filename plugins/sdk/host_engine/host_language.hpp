@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenCL C's words in C++, as far as kernels_cl/math_*, prelude.cl and the renderer use them. Only
-// for the routines, which are compiled several times for different processors: everything here is
-// static and nothing of the standard library is included, because an inline function that the
-// linker shared between the sets could hold instructions that the processor lacks.
+// OpenCL C in C++, as far as kernels_cl/math_*, prelude.cl and the renderer use it. Only for the
+// routines, which are compiled for several processors: everything here is static and nothing of the
+// standard library is included, because an inline function that the linker shares between the sets
+// could contain instructions that the processor does not support.
 #pragma once
 
 typedef signed char schar;
@@ -31,7 +31,7 @@ TUTTI_HOST ulong as_ulong(double x) { return __builtin_bit_cast(ulong, x); }
 
 TUTTI_HOST uint mul_hi(uint a, uint b) { return (uint)(((ulong)a * b) >> 32); }
 
-// All rounded once; fma is a call of the C library where the processor has none.
+// Rounded once; fma is a C library call if the processor has no such instruction.
 #define TUTTI_REAL_FUNCTIONS(T, S)                                        \
   TUTTI_HOST T fma(T a, T b, T c) { return __builtin_fma##S(a, b, c); }   \
   TUTTI_HOST T fabs(T a) { return __builtin_fabs##S(a); }                 \

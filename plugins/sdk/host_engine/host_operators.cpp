@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators as launches of the host's kernels, planned as for a device.
+// Operators as launches of host kernels, planned as for a device.
 #include "sdk/host_engine/host_operators.hpp"
 
 #include <algorithm>
@@ -22,18 +22,18 @@ namespace {
 
 using routines::kernel_routine;
 
-constexpr size_t most_words = 40;  // of a kernel's arguments
+constexpr size_t most_words = 40;  // kernel arguments
 constexpr size_t workspace_place =
     most_operands;  // among the addresses of a launch, after the views
 constexpr size_t constants_place = workspace_place + 1;
 constexpr size_t place_count = constants_place + 1;
-constexpr uint64_t few_groups = 4;          // not worth the waking of threads
-constexpr int64_t small_product = 1 << 20;  // multiply-adds, the same
+constexpr uint64_t few_groups = 4;          // not worth waking threads
+constexpr int64_t small_product = 1 << 20;  // multiply-adds, likewise
 constexpr uint64_t converted_at_once = 8192;
 
 using addresses = std::array<std::byte*, place_count>;
 
-// An argument that is an address: one of the launch, `offset` bytes further.
+// A kernel argument that is an address of the launch, plus `offset` bytes.
 struct address_word {
   size_t word, place;
   uint64_t offset;
@@ -43,7 +43,7 @@ struct address_word {
 struct step {
   kernel_routine run;
   uint64_t groups;
-  bool alone;  // too little for more than one thread
+  bool alone;  // not worth more than one thread
   std::vector<uint64_t> words;
   std::vector<address_word> from_launch;
   std::vector<std::byte> shape;
@@ -57,7 +57,7 @@ kernel_routine kernel_for(host_routines set, const std::string& options, const c
   return run;
 }
 
-// Keeps what the device layer launches.
+// Records the launches of the device layer.
 class step_maker final : public operator_launcher {
  public:
   step_maker(host_routines set, std::vector<step>& to, std::vector<std::byte>& constants)
@@ -117,7 +117,7 @@ step product_step(host_routines set, const MatmulLaunch& launch, const std::stri
   return s;
 }
 
-// Integers sum to the same in any order, so their kernels exist for the vectors of a set alone.
+// Integer sums do not depend on the order: their kernels only use the vector width of a set.
 MatmulDevice device_of_product(const device_description& device, const MatmulProblem& problem,
                                host_routines set) {
   MatmulDevice on = matmul_device(device);
@@ -134,7 +134,7 @@ bool has_product(const device_description& device, const MatmulProblem& problem,
 
 bool is_scan(const operator_call& call) { return call.kind == TUTTI_OPERATOR_SCAN; }
 
-// The dtype that the input of a scan is converted to first, or its own.
+// The dtype that the scan input is converted to first, or its own.
 uint8_t scanned_dtype(const operator_call& call) {
   const auto in = static_cast<uint8_t>(call.views[1].dtype);
   return in == call.views[0].dtype ? in : scan_accumulator(call.views[0].dtype);
@@ -148,7 +148,7 @@ uint64_t elements_of(const tutti_view& view) {
 
 uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// One or two casts: halves become floats first.
+// One or two casts: halves are converted to f32 first.
 class conversion {
  public:
   conversion() = default;
@@ -201,7 +201,7 @@ void run_step(const step& s, const addresses& at, const host_parallel_for& paral
 struct host_operator_plan::state {
   uint32_t view_count = 0;
   std::vector<step> steps;
-  std::vector<std::byte> constants;  // that the steps read
+  std::vector<std::byte> constants;  // read by the steps
   uint64_t workspace_bytes = 0;
   conversion scanned;           // of view 1, before the steps
   uint64_t scanned_offset = 0;  // in the workspace
@@ -230,7 +230,7 @@ struct host_operator_plan::state {
     converted.views = views.data();
     plan_others(device, converted, set);
     if (read == in || steps.empty()) return;
-    // The input's copy lies behind the workspace of the kernels.
+    // The copy of the input follows the workspace of the kernels.
     const uint64_t count = elements_of(call.views[1]), offset = aligned(workspace_bytes);
     for (step& s : steps)
       for (address_word& a : s.from_launch)
@@ -306,7 +306,7 @@ void host_operator_plan::run(std::byte* const* views, const host_parallel_for& p
     workspace = own.get();
   }
   at[workspace_place] = static_cast<std::byte*>(workspace);
-  at[constants_place] = const_cast<std::byte*>(state_->constants.data());  // which kernels read
+  at[constants_place] = const_cast<std::byte*>(state_->constants.data());  // kernels only read it
   state_->convert(at, parallel);
   for (const step& s : state_->steps) run_step(s, at, parallel);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random bits of a block, all words of a counter at once. Included among the routines, behind the
-// one that computes each word by itself.
+// Random bits of a block, all words of a counter at once. Included after the scalar routine.
 #pragma once
 
 #if defined __AVX2__
@@ -15,7 +14,7 @@
 #endif
 typedef ulong philox_lanes __attribute__((vector_size(8 * TUTTI_PHILOX_LANES)));
 
-// Numbers of 32 bits in lanes of 64, whose upper halves are anything, and their products.
+// 32-bit numbers in 64-bit lanes with undefined upper halves, and their products.
 struct philox_word {
   philox_lanes lanes;
 };
@@ -38,17 +37,17 @@ TUTTI_HOST philox_product operator*(philox_product a, uint b) {
 #endif
 }
 
-// Two words of each counter behind each other.
+// Interleaves two words of each counter.
 TUTTI_HOST philox_lanes philox_pairs(philox_word low, philox_word high) {
   return (low.lanes & 0xffffffffUL) | high.lanes << 32;
 }
 
-// Of each counter the words offset, offset + 4 / Words and so on; `counters` is a multiple of the
-// lanes.
+// Writes the words offset, offset + 4 / Words and so on of each counter; `counters` is a multiple
+// of the number of lanes.
 template <int Words>
 static void philox_words(ulong counter, ulong key, int offset, uint* to, long counters) {
   const uint k0 = (uint)key, k1 = (uint)(key >> 32);
-  typedef philox_word uint;  // as TUTTI_PHILOX_ROUNDS has them
+  typedef philox_word uint;  // for TUTTI_PHILOX_ROUNDS
   typedef philox_product ulong;
   for (long c = 0; c < counters; c += TUTTI_PHILOX_LANES) {
     philox_lanes block;
@@ -82,7 +81,7 @@ static void philox_of_counters(const void* const* in, void* out, long count) {
   const long* index = (const long*)in[0];
   const ulong* key = (const ulong*)in[1];
   uint* to = (uint*)out;
-  // Arrays of random numbers ask for every word, every second or every fourth, under one key.
+  // Arrays of random numbers use every word, every second or every fourth, with one key.
   const long step = count > 1 ? index[1] - index[0] : 0;
   bool in_order = (step == 1 || step == 2 || step == 4) && index[0] >= 0;
   for (long i = 0; i < count; ++i)

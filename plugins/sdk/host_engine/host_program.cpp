@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches: what is computed where, and what is stored.
+// Launches of programs: division into chunks, evaluation and stores.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -16,17 +16,17 @@
 namespace tutti::sdk {
 namespace {
 
-constexpr uint32_t map_block = 512;  // registers of a few instructions fit the closest cache
+constexpr uint32_t map_block = 512;  // registers of a few instructions fit the L1 cache
 // A line of a reduction is computed at once (launch_plan.cpp: reduce_segment), and eight rows of
-// columns. Of long rows many go together, since memory is read ahead along them alone.
+// columns. Long rows use many columns, because hardware prefetches along rows.
 constexpr uint32_t line_block = output_memory::most, least_columns = 256, most_columns = 1024;
 constexpr uint32_t rows_block = 8 * most_columns;
-constexpr uint64_t elements_of_a_chunk = 16384;  // the least that pays for another thread
+constexpr uint64_t elements_of_a_chunk = 16384;  // minimum per additional thread
 constexpr uint64_t totals_at_once = 1024;
-// Loops that join totals take a line in one call, and totals of columns stay in the closest cache.
+// Loops that join totals process a line in one call, and the totals of columns fit the L1 cache.
 constexpr uint64_t least_joined = 128, bytes_of_totals = 16384;
-constexpr uint64_t beyond_caches = uint64_t{32} << 20;  // bytes that are written
-// Of what is read across, where a line touches more than the closest cache holds.
+constexpr uint64_t beyond_caches = uint64_t{32} << 20;  // written bytes
+// Tiles of strided reads, where a line exceeds the L1 cache.
 constexpr uint64_t tile_lines = 16, tile_columns = 64, worth_tiles = 1024;
 
 uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
@@ -36,15 +36,15 @@ uint32_t block_of(const program_layout& layout) {
   return layout.reduce_layout == TUTTI_REDUCE_INNER ? line_block : rows_block;
 }
 
-// Calls work(chunk) for all of them.
+// Calls work(chunk) for all chunks.
 template <typename F>
 void share(const host_parallel_for& parallel, uint64_t chunks, const F& work) {
   if (parallel && chunks > 1) return parallel(chunks, std::cref(work));
   for (uint64_t chunk = 0; chunk < chunks; ++chunk) work(chunk);
 }
 
-// Whether an input is read across its lines in memory, of which those that are read together are
-// still in the cache for the next line of the space if that comes soon.
+// Whether an input is read across its memory lines. Elements that share a cache line with those
+// just read are still cached if the next line of the space follows soon.
 bool reads_across(const bound_inputs& inputs) {
   const walk_space& space = *inputs.space;
   if (space.rank < 2) return false;
@@ -57,7 +57,7 @@ bool reads_across(const bound_inputs& inputs) {
   });
 }
 
-// Calls compute(first, count) for parts of the lines from point `begin` on.
+// Calls compute(first, count) for tiles of the lines from point `begin` on.
 template <typename F>
 void each_tile(uint64_t begin, uint64_t end, uint64_t line, const F& compute) {
   for (uint64_t band = begin; band < end; band += tile_lines * line) {
@@ -69,8 +69,8 @@ void each_tile(uint64_t begin, uint64_t end, uint64_t line, const F& compute) {
   }
 }
 
-// Kept points that are added up side by side, from point `first` on: `columns` of each of `rows`
-// that follow each other along the last kept dimension but one.
+// Kept points that are reduced together, from point `first` on: `columns` of each of `rows`
+// consecutive rows of the last but one kept dimension.
 struct outer_band {
   uint64_t part, first, rows, columns;
 };
@@ -102,7 +102,7 @@ struct host_program::state {
   reduction_totals totals(uint64_t count, uint64_t kept) const {
     return {*reduction, dtype_size(layout.accumulator), count, kept, layout.finds_index()};
   }
-  // The totals of kept points from `first` on, as the output wants them.
+  // Stores the totals of kept points from `first` on in the output format.
   void store_totals(const job& j, reduction_totals& t, uint64_t first, uint64_t count) const {
     for (uint64_t done = 0; done < count; done += output_memory::most) {
       const auto* indices = reinterpret_cast<const std::byte*>(t.index(done));
@@ -115,7 +115,7 @@ struct host_program::state {
 
   program_layout layout;
   block_program program;
-  // Where those are others: of lines, and of lines of reductions whose loops join totals.
+  // Variants for whole lines, and for reductions whose loops join totals.
   std::optional<block_program> by_lines, joining;
   const routines::reduction_row* reduction = nullptr;
   std::vector<output_form> forms;
@@ -137,7 +137,7 @@ host_program::state::state(const tutti_program_desc& desc, host_routines set, ui
   if (layout.reduces()) reduction = &find_reduction(set, layout.reduction, layout.accumulator);
   for (uint32_t n = 0; n < desc.output_count; ++n) {
     const uint8_t stored = desc.outputs[n].dtype;
-    // Maps compute what is stored; of halves, the bytes are copied.
+    // Maps compute the stored dtype; halves are copied as bytes.
     const uint8_t wanted = layout.reduces() ? register_dtype(stored) : stored;
     const bool bytes = is_storage_only(wanted);
     output_form form;
@@ -147,14 +147,14 @@ host_program::state::state(const tutti_program_desc& desc, host_routines set, ui
     const uint8_t total = layout.finds_index() ? uint8_t{TUTTI_I64} : layout.accumulator;
     if (layout.reduces() && total != wanted)
       form.cast = find_block(set, TUTTI_OP_cast, total, wanted);
-    // A bool that is loaded and stored again may be any byte but 0, and becomes 1.
+    // A loaded bool may be any nonzero byte and is stored as 1.
     const bool loaded = desc.outputs[n].value < desc.input_count;
     form.same = wanted == stored && !(stored == TUTTI_BOOL && loaded);
     forms.push_back(form);
   }
 }
 
-// Lines that are short go several at once; a column by itself is no line.
+// Short lines are processed several at once; a single column is not a line.
 const block_program& host_program::state::program_for(const tutti_program_launch& launch) const {
   const bool inner = layout.reduces() && layout.reduce_layout == TUTTI_REDUCE_INNER;
   const uint32_t rank = layout.given_kept + (inner ? layout.given_reduced : 0);
@@ -170,7 +170,7 @@ bound_inputs host_program::state::bind(const job& j, const walk_space& space) co
     bound.access.emplace_back(space, j.launch.inputs[n].stride, layout.element_bytes[n]);
     bound.base.push_back(j.memory.inputs[n]);
   }
-  // Outputs are stored one after the other, so an input that is one as it is may be gone by then.
+  // Outputs are stored in sequence, so an input that is also an output may be overwritten.
   bool any_input = false;
   for (uint32_t o = 0; o < layout.outputs && layout.outputs > 1; ++o)
     any_input = any_input || j.program.is_input(o);
@@ -179,7 +179,7 @@ bound_inputs host_program::state::bind(const job& j, const walk_space& space) co
   return bound;
 }
 
-// Where the results of a map are written without a copy.
+// The addresses where results of a map are written directly.
 launch_list<std::byte*> host_program::state::places_of(const job& j) const {
   launch_list<std::byte*> places;
   for (uint32_t o = 0; o < layout.outputs; ++o) {
@@ -317,16 +317,15 @@ void host_program::state::run_band(const job& j, const reduction_shape& s, const
 void host_program::state::run_outer(const job& j, const reduction_shape& s) const {
   if (s.kept == 0) return;
   const uint64_t rows = s.kept / s.kept_inner;
-  // Memory is read fastest row by row, so bands of loops that need no room are no narrower than
-  // threads ask for.
+  // Memory is read fastest row by row: bands of joining loops are only divided for threads.
   const bool joins = j.program.joins();
   const uint64_t enough = !joins ? j.plan.main_groups : j.threads > 1 ? 2 * j.threads : 1;
   uint64_t columns = joins ? bytes_of_totals / dtype_size(layout.accumulator) : most_columns;
   while (columns > least_columns && rows * ceil_div(s.kept_inner, columns) * s.parts < enough)
     columns /= 2;
   const uint64_t blocks = ceil_div(s.kept_inner, columns);
-  // Of short rows, such as the channels of pixels, as many go together as there is room for and
-  // threads leave. Each column is added up in the same order whatever stands beside it.
+  // Short rows, such as the channels of pixels, are processed together as far as memory and the
+  // number of threads allow. This does not change the order of addition within a column.
   const uint64_t line = layout.given_kept > 1 ? j.launch.extent[layout.given_kept - 2] : 1;
   const uint64_t of_group = rows * s.parts / std::max<uint64_t>(j.plan.main_groups, 1);
   const uint64_t most = std::min(std::min(columns / s.kept_inner, of_group), line);

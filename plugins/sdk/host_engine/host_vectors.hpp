@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenCL C's vectors in C++, as far as the kernels of operators use them. One that fits a register
-// is one; a longer one is two halves, down to registers. Included after host_language.hpp in the
-// same unnamed namespace, and static like that for the same reason. Lanes by name and brackets of
-// several values are no C++: for those the kernel files have macros, defined at the end.
+// OpenCL C vectors in C++, as far as operator kernels use them. A vector that fits a register is
+// one register; a longer one is two halves, recursively. Included after host_language.hpp in the
+// same unnamed namespace, and static for the same reason. C++ has no named lanes or vector
+// literals: the kernel files use macros for them, defined at the end.
 #pragma once
 
 #define TUTTI_ALWAYS inline __attribute__((always_inline))
@@ -16,7 +16,7 @@
 #define TUTTI_VECTOR_BYTES 16
 #endif
 
-// Whether compilers for this processor make one instruction, rounding once, of a multiply-add.
+// Whether compilers for this processor generate a fused multiply-add.
 #if defined __FMA__ || defined __ARM_FEATURE_FMA
 #define TUTTI_FUSED 1
 #else
@@ -61,7 +61,7 @@ struct lanes_of<T, N, false> {
   half lower, upper;
 };
 
-// What comparisons give.
+// The result of a comparison.
 template <typename M>
 struct mask {
   M bits;
@@ -119,7 +119,7 @@ TUTTI_HOST lanes_of<T, N, false> operator-(lanes_of<T, N, false> a) {
   return {-a.lower, -a.upper};
 }
 
-// a where the condition holds, else b.
+// condition ? a : b
 template <typename T>
 TUTTI_HOST T pick(bool condition, T a, T b) {
   return condition ? a : b;
@@ -139,7 +139,7 @@ TUTTI_HOST V select(V otherwise, V chosen, M condition) {
   return pick(condition, chosen, otherwise);
 }
 
-// ---- lanes among each other
+// ---- lane permutations
 
 template <int... I, typename T, int N>
 TUTTI_HOST auto shuffled(lanes_of<T, N, true> a, lanes_of<T, N, true> b, places<I...>) {
@@ -179,7 +179,7 @@ TUTTI_HOST lanes_of<T, N, true> between(lanes_of<T, N, true> a, lanes_of<T, N, t
                                         places<I...>) {
   return shuffled(a, b, places<From + I...>());
 }
-// The lanes of `below`, then those of `v`, moved up by K: what comes to lie where v was.
+// Concatenates `below` and `v`, moves the lanes up by K, and returns the upper half.
 template <int K, typename T, int N>
 TUTTI_HOST lanes_of<T, N, true> slide(lanes_of<T, N, true> below, lanes_of<T, N, true> v) {
   if constexpr (K >= N)
@@ -212,7 +212,7 @@ TUTTI_HOST lanes_of<T, N, false> backwards(lanes_of<T, N, false> v) {
   return {backwards(v.upper), backwards(v.lower)};
 }
 
-// The lanes of a and b in turn: those of their lower halves, of their upper halves; and back.
+// Interleaves the lower halves of a and b, or their upper halves; and the inverse.
 template <int From, int... I, typename T, int N>
 TUTTI_HOST lanes_of<T, N, true> in_turn(lanes_of<T, N, true> a, lanes_of<T, N, true> b,
                                         places<I...>) {
@@ -257,7 +257,7 @@ TUTTI_HOST T last_of(lanes_of<T, N, false> v) {
   return last_of(v.upper);
 }
 
-// ---- multiply-adds that round once
+// ---- fused multiply-adds
 
 template <typename T, int N>
 TUTTI_HOST lanes_of<T, N, true> fma(lanes_of<T, N, true> a, lanes_of<T, N, true> b,
@@ -291,7 +291,7 @@ TUTTI_HOST lanes_of<T, N, false> fma(lanes_of<T, N, false> a, lanes_of<T, N, fal
   return {fma(a.lower, b.lower, c.lower), fma(a.upper, b.upper, c.upper)};
 }
 
-// As `a * b + c` of one expression where the device's compiler may contract it.
+// `a * b + c` where the device compiler may contract it.
 template <typename T>
 TUTTI_HOST T multiply_add(T a, T b, T c) {
   constexpr bool is_real = T(0.5) != T(0);
@@ -389,7 +389,7 @@ TUTTI_HOST T lane_of(lanes_of<T, N, false> v) {
     return lane_of<I - N / 2>(v.upper);
 }
 
-// Four numbers of which each is wanted by itself.
+// Four numbers that are used separately.
 template <typename T>
 struct four {
   four() = default;
@@ -418,7 +418,7 @@ template <int I, typename T>
 TUTTI_HOST T lane_of(four<T> v) {
   return v.lane[I];
 }
-// ---- what kernel files ask for in place of OpenCL C's own
+// ---- replacements for OpenCL C in kernel files
 
 #define PICK(condition, a, b) pick(condition, a, b)
 #define MULTIPLY_ADD(a, b, c) multiply_add(a, b, c)

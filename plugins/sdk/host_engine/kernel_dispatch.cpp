@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding a kernel of an operator among the units that were compiled for a set of instructions
-// (CMakeLists.txt lists them).
+// Searches the kernels of an instruction set (units: CMakeLists.txt).
 #include <algorithm>
 
 #include "sdk/host_engine/dispatch.hpp"

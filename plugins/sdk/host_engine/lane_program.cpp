@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is computed once for the same operation twice, and operations that are one instruction
-// instead of several, with the same bits.
+// Merges duplicate operations, and combines operations into single bit-identical instructions.
 #include "sdk/host_engine/lane_program.hpp"
 
 #include <optional>
@@ -21,7 +20,7 @@ size_t hash_of(const node& one) {
   return hash >> 40;
 }
 
-// Of constants, in lanes of 64 bits.
+// Operations on constants in 64-bit lanes.
 std::optional<uint64_t> known_value(op what, uint64_t a, uint64_t b) {
   switch (what) {
     case op::bit_and:
@@ -48,7 +47,7 @@ lane_program::node lane_program::simplified(node wanted) const {
       return {op::constant, 0, wide ? *bits : *bits & 0xffffffffu, {}, 0};
   }
   if (wanted.what != op::pick) return wanted;
-  // The processor's minimum is its second operand where they are equal or one is no number.
+  // minps returns its second operand if the operands are equal or one is NaN.
   const node& test = nodes[a];
   const bool same = test.operand[0] == b && test.operand[1] == c;
   const bool turned = test.operand[0] == c && test.operand[1] == b;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a loop of machine code computes from one lane of its inputs: operations in the order in
-// which they are to happen, each on results of earlier ones.
+// The operations of a machine code loop on one lane of its inputs, in execution order; operands are
+// results of earlier operations.
 #pragma once
 
 #include <array>
@@ -17,23 +17,23 @@ struct lane_program {
     input,     // number `detail` of the loop's inputs
     scalar,    // number `detail` of the program's scalars
     constant,  // `bits`
-    known,     // a condition: `detail` is 0 or 1
+    known,  // a constant condition: `detail` is 0 or 1
     add, subtract, multiply, divide,
     fma,       // a * b + c, rounded once
     fnma,      // c - a * b, rounded once
     minimum, maximum,  // a < b ? a : b and a > b ? a : b
     negative, sqrt,
-    round,     // `detail` is what vroundps calls its mode
+    round,  // `detail` is the mode of vroundps
     compare,   // a condition; `detail` is the predicate of vcmpps
-    flag,      // the integer 1 where a holds, else 0
+    flag,  // the integer 1 if a holds, else 0
     pick,      // a ? b : c
     bit_and, bit_or, bit_xor, bit_not,  // of conditions too
     integer_add, integer_subtract, integer_multiply, integer_equal, integer_greater,
-    integer_minimum, integer_maximum,  // of 32 bits, or where `masks`
-    natural_less, natural_minimum, natural_to_real,  // where `masks`
+    integer_minimum, integer_maximum,  // of 32 bits, or with `masks`
+    natural_less, natural_minimum, natural_to_real,  // with `masks`
     multiply_high,  // the upper half of a product of u32
     shift_left, shift_right, shift_right_signed,  // by `detail`
-    shift_left_by, shift_right_by, shift_right_signed_by,  // by b, of u32 nothing is left from 32 on
+    shift_left_by, shift_right_by, shift_right_signed_by,  // by b; u32: 0 from 32 on
     integer_to_real
   };
   // clang-format on
@@ -49,16 +49,16 @@ struct lane_program {
              operand == other.operand && operands == other.operands;
     }
   };
-  /// What no loop can do.
+  /// The program cannot be a loop.
   struct impossible : std::runtime_error {
     using std::runtime_error::runtime_error;
   };
 
-  bool wide = false;   // lanes of 64 bits, else of 32
+  bool wide = false;   // 64-bit lanes, else 32-bit
   bool masks = false;  // conditions are bits of mask registers
   std::vector<node> nodes;
 
-  /// The node that has the value: an earlier one where there is such a one.
+  /// Returns the node with this value, an earlier one if possible.
   uint32_t add(const node& wanted);
   template <typename... Id>
   uint32_t add(op what, uint32_t detail, Id... operand) {
@@ -66,7 +66,7 @@ struct lane_program {
   }
   uint32_t constant(uint64_t bits) { return add(node{op::constant, 0, bits, {}, 0}); }
   bool is_constant(uint32_t n) const { return nodes[n].what == op::constant; }
-  /// `booleans`: of the inputs.
+  /// `booleans`: for each input, whether it is boolean.
   bool is_condition(uint32_t n, const std::vector<bool>& booleans) const {
     const node& one = nodes[n];
     switch (one.what) {
@@ -91,12 +91,11 @@ struct lane_program {
  private:
   node simplified(node wanted) const;
 
-  std::vector<uint32_t> first_, next_;  // of nodes by their hash; 0: none, else the node and 1
+  std::vector<uint32_t> first_, next_;  // hash chains of nodes: index + 1; 0: none
 };
 
-/// An instruction of programs as operations: appends them to `to` and returns the result. NULL in
-/// `write` where there is none for an opcode, the dtype of its first operand and that of its
-/// result.
+/// Appends the operations of one instruction to `to` and returns the result. `write` is NULL if the
+/// combination of opcode, first operand's dtype and result dtype is not supported.
 struct traced_row {
   uint16_t opcode;
   uint8_t of, result;

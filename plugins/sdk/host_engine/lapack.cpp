@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library is loaded once and stays: its threads do not survive an unload.
+// The library is loaded once and never unloaded: its threads do not survive an unload.
 #include "sdk/host_engine/lapack.hpp"
 
 #include <dlfcn.h>

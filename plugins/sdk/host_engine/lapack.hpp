@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LAPACK and BLAS of the host, found when they are first asked for: the routines that linear
-// algebra on CPU devices is made of, by the Fortran interface with 32-bit integers.
+// LAPACK and BLAS of the host, loaded on first use: the routines for linear algebra on CPU devices,
+// through the Fortran interface with 32-bit integers.
 #pragma once
 
 #include <complex>
@@ -18,7 +18,7 @@ struct real_of<std::complex<T>> {
   using type = T;
 };
 
-/// Signatures of LAPACK's documentation; the lengths of the texts come last.
+/// Signatures as in the LAPACK documentation; string lengths come last.
 template <typename T>
 struct lapack_routines {
   using R = typename real_of<T>::type;
@@ -28,7 +28,7 @@ struct lapack_routines {
   void (*getrf)(const int*, const int*, T*, const int*, int*, int*);
   void (*geqrf)(const int*, const int*, T*, const int*, T*, T*, const int*, int*);
   void (*orgqr)(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);
-  // Of complex numbers both have more arguments.
+  // The complex variants of both have more arguments.
   void (*syevd)(const char*, const char*, const int*, R*, const int*, R*, R*, const int*, int*,
                 const int*, int*, size_t, size_t);
   void (*heevd)(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, R*,
@@ -48,7 +48,7 @@ struct lapack {
   lapack_routines<double> f64;
   lapack_routines<std::complex<float>> c64;
   lapack_routines<std::complex<double>> c128;
-  // OpenBLAS's own threads; null in other libraries.
+  // The thread count of OpenBLAS; null in other libraries.
   int (*get_threads)();
   void (*set_threads)(int);
 
@@ -68,7 +68,7 @@ struct lapack {
   }
 };
 
-/// Null where this machine has none.
+/// Null if the library is not installed.
 const lapack* find_lapack();
 
 }  // namespace tutti::sdk

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LAPACK's matrices are column-major: a row-major matrix in memory is its transpose there. What can
-// be said of the transpose is computed in place; LU and QR go through a transposed copy.
+// LAPACK matrices are column-major: a row-major matrix in memory is its transpose there. Most
+// operations work on the transpose in place; LU and QR use a transposed copy.
 #include "sdk/host_engine/lapack_matrices.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ bool is_finite(std::complex<T> x) {
   return std::isfinite(x.real()) && std::isfinite(x.imag());
 }
 
-// Whether 1 / x, which OpenBLAS multiplies by, overflows though x is no zero.
+// Whether 1 / x, which OpenBLAS multiplies by, overflows although x is not zero.
 bool has_no_inverse(float x) { return x != 0 && std::abs(x) < std::numeric_limits<float>::min(); }
 bool has_no_inverse(double x) { return x != 0 && std::abs(x) < std::numeric_limits<double>::min(); }
 template <typename T>
@@ -51,10 +51,10 @@ void transpose_into(const T* from, size_t rows, size_t columns, T* to) {
           to[j * rows + i] = from[i * columns + j];
 }
 
-// The number of elements that a workspace query answered with.
+// The workspace size returned by a query.
 template <typename T>
 int size_from(T answer) {
-  // Queries in f32 round sizes beyond 2^24.
+  // Queries in f32 round sizes above 2^24.
   return static_cast<int>(std::ceil(static_cast<double>(std::real(answer)) * (1 + 1e-6)));
 }
 
@@ -118,7 +118,7 @@ class matrices {
     const T* a = input(matrix);
     return std::all_of(a, a + rows() * columns(), [](T x) { return is_finite(x); });
   }
-  // The triangle that eigh reads.
+  // Checks the triangle that eigh reads.
   bool has_finite_triangle(const T* a) const {
     for (size_t i = 0; i < columns(); ++i)
       for (size_t j = 0; j <= i; ++j)
@@ -244,7 +244,7 @@ class matrices {
       places.resize(static_cast<size_t>(std::max(count, 1)));
     }
     if (!vectors) return;
-    // Eigenvectors of the conjugate, as rows of the memory.
+    // Eigenvectors of the conjugate, as rows in memory.
     T* v = part(1, matrix);
     transpose_into(a.data(), rows(), rows(), v);
     if constexpr (is_complex)
@@ -285,8 +285,8 @@ class matrices {
       if (v != nullptr) join_parts(vectors.data(), imaginaries, v);
     }
   }
-  // Eigenvectors of a real matrix: of a pair of eigenvalues, the first of which has the positive
-  // imaginary part, LAPACK gives the real and then the imaginary part of the first one's.
+  // Eigenvectors of a real matrix: for a pair of complex eigenvalues, the first with positive
+  // imaginary part, LAPACK returns the real and the imaginary part of the first eigenvector.
   void join_parts(const R* parts, const std::vector<R>& imaginaries, std::complex<R>* v) const {
     const size_t n = rows();
     for (size_t j = 0; j < n; ++j) {
@@ -300,7 +300,7 @@ class matrices {
     }
   }
 
-  // a^T = u' s v'^H: then u is v'^H, and vh is u', as they lie in memory.
+  // a^T = u' s v'^H: in memory, u is v'^H and vh is u'.
   void svd(uint64_t matrix) const {
     if (!has_finite_input(matrix)) return fill_nan(matrix);
     const bool vectors = call_.output_count == 3;
@@ -337,8 +337,7 @@ class matrices {
   const int m_, n_;
 };
 
-// OpenBLAS takes no more than so many threads while this lives: one where a batch is shared by
-// ours.
+// Limits the number of OpenBLAS threads during its lifetime: to one if our threads share a batch.
 class thread_limit {
  public:
   thread_limit(const lapack& library, int most)
@@ -364,7 +363,7 @@ class thread_limit {
 template <typename T>
 void run_all(const lapack& library, const operator_call& call, std::byte* const* operands,
              thread_team& team) {
-  // Threads of OpenBLAS are the process's; two calls at once would share, or take, them.
+  // OpenBLAS threads belong to the process; two concurrent calls would interfere.
   static std::mutex* const turn = new std::mutex;
   const std::lock_guard lock(*turn);
   const matrices<T> all(library, call, operands);
@@ -386,7 +385,7 @@ bool fits_lapack(const operator_call& call) {
   for (uint32_t n = 0; n < call.view_count; ++n) {
     uint64_t elements = 1;
     for (uint32_t d = 1; d < call.views[n].rank; ++d) elements *= call.views[n].extent[d];
-    if (elements > INT32_MAX / 8) return false;  // workspaces are some times as large
+    if (elements > INT32_MAX / 8) return false;  // workspaces are several times as large
   }
   return true;
 }

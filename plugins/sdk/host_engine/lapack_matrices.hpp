@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators of dense linear algebra by LAPACK, in memory that the host sees.
+// Dense linear algebra by LAPACK on host memory.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace tutti::sdk {
 
 struct lapack;
 
-/// Computes a checked call. `operands` has the memory of its views. Batches are shared by `team`; a
-/// single matrix is OpenBLAS's threads' own, of which no more are taken than the team has. Throws
+/// Computes a checked call. `operands` are the addresses of its views. A batch is shared by `team`;
+/// a single matrix uses the threads of OpenBLAS, at most as many as the team has. Throws
 /// plugin_error naming a matrix that has no result.
 void run_by_lapack(const lapack& library, const operator_call& call, std::byte* const* operands,
                    thread_team& team);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Registers, constants and memory of a loop of machine code for x86-64 (fused_loop_x86.cpp has its
-// operations).
+// Registers, constants and memory of a machine code loop for x86-64 (see fused_loop_x86.cpp).
 #pragma once
 
 #include <xbyak/xbyak.h>
@@ -17,22 +16,22 @@
 
 namespace tutti::sdk {
 
-// Of vector instructions the one for f32 or f64, or for integers of that width.
+// The vector instruction for f32 or f64, or for integers of that width.
 #define TUTTI_REAL(name, ...) (program_.wide ? name##pd(__VA_ARGS__) : name##ps(__VA_ARGS__))
 #define TUTTI_WHOLE(name, ...) (program_.wide ? name##q(__VA_ARGS__) : name##d(__VA_ARGS__))
 
-// What a loop is made for, and into what.
+// The input of the assembler.
 struct loop_plan {
   lane_program program;
   std::vector<bool> booleans;     // of the inputs
   std::vector<uint32_t> results;  // nodes
-  uint32_t bits = 256;            // of a register
-  size_t kept = 0;                // constants and scalars that stay in registers
+  uint32_t bits = 256;            // register width
+  size_t kept = 0;                // number of constants and scalars kept in registers
   bool side_by_side = false;      // two registers of elements at once
-  bool joins = false;             // the totals of a reduction
+  bool joins = false;             // whether it adds to totals
 };
 
-// A number is in each lane. A condition is all bits of the lane or none with AVX2, and a bit of a
+// Each lane holds one number. A condition is a lane of all ones or zeros with AVX2, and a bit of a
 // mask register with AVX-512.
 class loop_assembler : protected Xbyak::CodeGenerator {
  protected:
@@ -43,7 +42,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   using node = lane_program::node;
   static constexpr int none = -1;
 
-  // No operation takes more than ten instructions, four times, and a constant.
+  // An operation takes at most ten instructions, four times, and a constant.
   static size_t bytes_for(const lane_program& program) { return 1024 + 384 * program.nodes.size(); }
 
   bool has_masks() const { return plan_.bits == 512; }
@@ -52,7 +51,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     if (has_masks()) return Xbyak::Zmm(n);
     return Xbyak::Ymm(n);
   }
-  // Of values; three more are scratch registers.
+  // Registers for values; three more vectors are scratch registers.
   static constexpr size_t masks = 6;
   static size_t vectors(uint32_t bits) { return bits == 512 ? 29 : 13; }
   Xmm scratch(int k) const { return vector(static_cast<int>(vectors(plan_.bits)) + k); }
@@ -60,7 +59,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   std::array<Xbyak::Reg64, fused_loop::most_arrays> addresses() const {
     return {rax, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15, rdi};
   }
-  // Where there are totals, the last of these is the number of the one that the next element joins.
+  // With totals, the last of these is the index of the total for the next element.
   Xbyak::Reg64 total() const { return addresses().back(); }
   const fused_loop::array& array(size_t n) const {
     const size_t inputs = what_.inputs.size();
@@ -89,7 +88,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     other_register_ = register_;
   }
 
-  // Of what a result needs.
+  // Counts the uses of nodes that results need.
   void count_uses() {
     for (uint32_t result : plan_.results) ++uses_[result];
     for (size_t n = program_.nodes.size(); n-- > 0;) {
@@ -105,13 +104,13 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     return one.what == op::scalar || (one.what == op::input && what_.inputs[one.detail].single);
   }
 
-  // Those that are used most often, as far as registers are left.
+  // Keeps the most frequently used ones in the remaining registers.
   void keep_constants() {
     std::vector<uint32_t> all;
     for (uint32_t n = 0; n < program_.nodes.size(); ++n) {
       if (uses_[n] > 0 && (program_.is_constant(n) || is_one(n))) all.push_back(n);
     }
-    // A scalar in memory takes an instruction of its own.
+    // A scalar in memory takes an additional instruction.
     const auto worth = [&](uint32_t n) { return uses_[n] * (is_one(n) ? 2 : 1); };
     std::stable_sort(all.begin(), all.end(),
                      [&](uint32_t a, uint32_t b) { return worth(a) > worth(b); });
@@ -119,19 +118,19 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     for (uint32_t n : all) {
       load(take(n), n);
       other_register_[n] = register_[n];
-      ++uses_[n];  // it never ends
+      ++uses_[n];  // never released
       ++other_uses_[n];
     }
   }
 
-  // From the first registers of elements to the second, or back.
+  // Switches between the first and the second registers of elements.
   void turn() {
     second_ = !second_;
     std::swap(uses_, other_uses_);
     std::swap(register_, other_register_);
   }
 
-  // ---- registers; three vectors and a mask hold something for one operation
+  // ---- registers; three vectors and a mask are scratch registers of one operation
 
   bool is_mask(uint32_t n) const { return has_masks() && program_.is_condition(n, plan_.booleans); }
   int take_from(std::vector<int>& free) {
@@ -144,20 +143,20 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   }
   Xmm take(uint32_t n) { return vector(register_[n] = take_from(free_)); }
   Opmask take_mask(uint32_t n) { return Opmask(register_[n] = take_from(free_masks_)); }
-  // One use of an operand is over; its register is free when the last one is.
+  // Ends one use of an operand; frees its register after the last one.
   void used(uint32_t n) {
     if (--uses_[n] > 0 || register_[n] == none) return;
     (is_mask(n) ? free_masks_ : free_).push_back(register_[n]);
   }
   bool dies(uint32_t n) const { return uses_[n] == 1 && register_[n] != none; }
 
-  // As the last operand of an instruction; without AVX-512 it is as long as a register.
+  // A memory operand; without AVX-512 it is as long as a register.
   Address constant(uint64_t bits) {
     const auto at = rip + constants_[bits];
     return has_masks() ? ptr_b[at] : ptr[at];
   }
 
-  // A number that is in no register comes to scratch register k.
+  // Loads a number that is in no register into scratch register k.
   Xmm in_register(uint32_t n, int k) {
     if (register_[n] != none) return vector(register_[n]);
     load(scratch(k), n);
@@ -173,14 +172,14 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     program_.wide ? vbroadcastsd(Xbyak::Ymm(to.getIdx(), to.getKind(), to.getBit()), from)
                   : vbroadcastss(to, from);
   }
-  // The last operand of an instruction, which may be in memory: calls f with it.
+  // Calls f with the last operand of an instruction, which may be in memory.
   template <typename F>
   void last(uint32_t n, int k, const F& f) {
     if (program_.is_constant(n) && register_[n] == none) return f(constant(program_.nodes[n].bits));
     f(in_register(n, k));
   }
 
-  // The upper halves of products, of even and of odd lanes by themselves.
+  // The upper halves of products, for even and odd lanes separately.
   void multiply_high(uint32_t n, uint32_t a, uint32_t b) {
     if (program_.wide) throw lane_program::impossible("the upper half of a product of u64");
     const Xmm x = in_register(a, 0), y = in_register(b, 1), even = scratch(2), odd = take(n);
@@ -198,7 +197,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
 
   // ---- memory
 
-  // Where n is an input that was not wanted before.
+  // Loads node n if it is an input that was not loaded before.
   void load_input(uint32_t n) {
     if (program_.nodes[n].what != op::input || register_[n] != none || is_one(n)) return;
     const uint32_t number = program_.nodes[n].detail;
@@ -206,7 +205,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     const uint8_t dtype = what_.inputs[number].dtype;
     if (loads_converted(dtype)) return load_converted(take(n), ptr[from], dtype);
     if (!plan_.booleans[number]) return TUTTI_REAL(vmovu, take(n), ptr[from]);
-    // Any byte but 0 is true.
+    // Any nonzero byte is true.
     const Xmm to = has_masks() ? scratch(0) : take(n);
     program_.wide ? vpmovzxbq(to, ptr[from]) : vpmovzxbd(to, ptr[from]);
     if (has_masks()) return TUTTI_WHOLE(vptestm, take_mask(n), to, to);
@@ -235,7 +234,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     }
   }
 
-  // Half of the numbers after the other, as ones of 64 bits.
+  // Adds the two halves as 64-bit numbers.
   void add_widened(const Xbyak::RegExp& to, const Xmm& x, bool is_signed) {
     const Xmm wide = scratch(1);
     const Xbyak::Ymm low(x.getIdx());
@@ -276,7 +275,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     program_.wide ? vmovd(ptr[to], low) : vmovq(ptr[to], low);
   }
 
-  // As tutti_to_bf16 of kernels_cl/prelude.cl: to the nearest even one, and a NaN stays one.
+  // As tutti_to_bf16 of kernels_cl/prelude.cl: rounds to nearest even, and keeps NaN.
   void store_bf16(const Xbyak::RegExp& to, const Xmm& x) {
     const Xmm high = scratch(1), rounded = scratch(2);
     vpsrld(high, x, 16);
@@ -290,7 +289,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
       vmovaps(rounded | k7, high);
       return vpmovdw(ptr[to], Xbyak::Zmm(rounded.getIdx()));
     }
-    const Xmm nan = scratch(0);  // x, perhaps, which is not wanted any more
+    const Xmm nan = scratch(0);  // may be x, which is not used again
     vcmpps(nan, x, x, 3);
     vblendvps(rounded, rounded, high, nan);
     vextracti128(Xmm(high.getIdx()), Xbyak::Ymm(rounded.getIdx()), 1);
@@ -302,7 +301,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   const lane_program& program_;
   const fused_loop::description& what_;
   const std::vector<uint32_t>& element_;
-  std::vector<uint32_t> uses_;  // that are still to come
+  std::vector<uint32_t> uses_;  // remaining uses
   std::vector<int> register_;   // of each node
   bool second_ = false;
   std::vector<uint32_t> other_uses_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Line by line along the innermost dimension, of which those that follow each other go together.
+// Walks line by line along the innermost dimension; consecutive lines are merged.
 #include "sdk/host_engine/memory_walk.hpp"
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace tutti::sdk {
 namespace {
 
-constexpr int64_t least_streamed = 256;  // bytes of a line
+constexpr int64_t least_streamed = 256;  // bytes per line
 
 struct sixteen {
   uint64_t low, high;
 };
 
-// Every Step-th element to a dense line, in vectors, as the compiler knows the step.
+// Copies every Step-th element to a dense line; the constant step lets the compiler vectorise.
 template <typename T, int64_t Step>
 void copy_every(const std::byte* __restrict from, std::byte* __restrict to, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
@@ -28,7 +28,7 @@ void copy_every(const std::byte* __restrict from, std::byte* __restrict to, uint
   }
 }
 
-// Only the bytes of elements are moved, whatever their type.
+// Copies elements as bytes, whatever their type.
 template <typename T>
 void copy_elements(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                    uint64_t count) {
@@ -49,7 +49,7 @@ void fill_elements(const std::byte* from, std::byte* to, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) std::memcpy(to + i * sizeof(T), &element, sizeof(T));
 }
 
-// One element for all of a dense line.
+// Fills a dense line with one element.
 void fill_line(uint32_t element, const std::byte* from, std::byte* to, uint64_t count) {
   switch (element) {
     case 1:
@@ -87,7 +87,7 @@ void copy_line(uint32_t element, const std::byte* from, int64_t from_step, std::
   }
 }
 
-// Past the caches, which then need not read what is overwritten.
+// Writes past the caches, which then need not read the overwritten lines.
 void stream_bytes(const std::byte* from, std::byte* to, uint64_t bytes) {
 #ifdef __SSE2__
   constexpr uint64_t unit = sizeof(__m128i);
@@ -112,8 +112,8 @@ void copy_pieces(const std::byte* from, int64_t from_step, std::byte* to, int64_
                 Bytes);
 }
 
-// Pieces of a few bytes, for which calls would take longer than the copy: the channels of pixels,
-// complex numbers. Whether there are some.
+// Copies short pieces, such as pixel channels or complex numbers, for which a call takes longer
+// than the copy. Returns whether the size is supported.
 bool copy_short(uint64_t bytes, const std::byte* from, int64_t from_step, std::byte* to,
                 int64_t to_step, uint64_t count) {
   const auto copied = [&](auto copy) {
@@ -164,7 +164,7 @@ bool spread(uint64_t length, const std::byte* from, int64_t from_step, std::byte
   return false;
 }
 
-// One element for all of a short piece: a weight of a pixel for each of its channels.
+// Fills short pieces with one element each: a weight of a pixel for all of its channels.
 bool spread_short(uint32_t element, uint64_t length, const std::byte* from, int64_t from_step,
                   std::byte* to, int64_t to_step, uint64_t count) {
   switch (element) {
@@ -181,8 +181,7 @@ bool spread_short(uint32_t element, uint64_t length, const std::byte* from, int6
   }
 }
 
-// One side of a copy: where its first element is, and the steps from element to element and from
-// line to line, in bytes.
+// One side of a copy: the address of its first element, and the element and line steps in bytes.
 template <typename Byte>
 struct line_steps {
   Byte* first;
@@ -205,8 +204,8 @@ void copy_lines(uint32_t element, const line_steps<const std::byte>& from,
   }
 }
 
-// Calls `copy(offset of the first element in bytes, lines, length)` for each piece of a line and
-// for lines that follow each other along the next dimension.
+// Calls `copy(offset of the first element in bytes, lines, length)` for each partial line and for
+// consecutive lines of the next dimension.
 template <typename F>
 void each_run(const walk_space& space, const walk_access& access, const walk_point& from,
               uint64_t count, F&& copy) {
@@ -233,7 +232,7 @@ void each_run(const walk_space& space, const walk_access& access, const walk_poi
   }
 }
 
-// Of a space of one dimension there is one line.
+// A one-dimensional space has one line.
 int64_t line_step(const walk_space& space, const walk_access& access) {
   return space.rank > 1 ? access.stride[space.rank - 2] * access.element : 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges of a strided operand to and from contiguous blocks. Points of a space are numbered
-// row-major.
+// Copies between strided operands and contiguous blocks. Points are numbered row-major.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +12,11 @@
 
 namespace tutti::sdk {
 
-/// The extents of a row-major space without those of 1, at least one of them.
+/// The extents of a row-major space without extents of 1, but at least one extent.
 struct walk_space {
   uint32_t rank = 0;
   uint64_t extent[TUTTI_MAX_RANK] = {};
-  // Which of the given dimensions these are.
+  // The original dimension of each extent.
   uint32_t given[TUTTI_MAX_RANK] = {};
 
   walk_space() = default;
@@ -26,8 +25,8 @@ struct walk_space {
 
 enum class walk_kind : uint8_t { constant, dense, strided };
 
-/// An operand over a space: its address at the origin and strides, in elements, of the dimensions
-/// that the space kept.
+/// An operand over a space: its address at the origin, and its strides, in elements, in the
+/// dimensions of the space.
 struct walk_access {
   walk_kind kind = walk_kind::strided;
   uint32_t element = 0;  // bytes: 1, 2, 4, 8 or 16
@@ -37,21 +36,19 @@ struct walk_access {
   walk_access(const walk_space& space, const int64_t* strides, uint32_t element_bytes);
 };
 
-/// The coordinates of a point.
 struct walk_point {
   uint64_t at[TUTTI_MAX_RANK] = {};
   walk_point(const walk_space& space, uint64_t number);
 };
 
-/// Where the point lies, in bytes from the origin, if `count` points from there on are on one line
-/// of the innermost dimension.
+/// The byte offset of the point if `count` points from there on are on one innermost line.
 std::optional<int64_t> line_offset(const walk_space& space, const walk_access& access,
                                    const walk_point& from, uint64_t count);
 
-/// Copies `count` elements from the point on into a contiguous block, or from there back.
+/// Copies `count` elements from the point on into a contiguous block, or back.
 void gather(const walk_space& space, const walk_access& access, const walk_point& from,
             const std::byte* base, uint64_t count, std::byte* block);
-/// `streams`: lines go around the caches where that can be.
+/// `streams`: lines bypass the caches where possible.
 void scatter(const walk_space& space, const walk_access& access, const walk_point& from,
              const std::byte* block, uint64_t count, std::byte* base, bool streams = false);
 /// block[0, count) = *value.

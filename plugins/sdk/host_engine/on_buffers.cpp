@@ -26,7 +26,7 @@ host_parallel_for shared_by(thread_team& team) {
   };
 }
 
-// A CPU whose vectors are those of the best routines.
+// A CPU with the vector width of the best routines.
 device_description machine_of(uint32_t compute_units) {
   device_description device;
   device.kind = schedule::cpu;
@@ -37,7 +37,7 @@ device_description machine_of(uint32_t compute_units) {
   return device;
 }
 
-// Nothing where the engine lacks it.
+// Nothing if the engine does not support it.
 template <typename Make>
 auto unless_unsupported(const Make& make) -> std::optional<decltype(make())> {
   try {
@@ -54,11 +54,10 @@ uint64_t element_count(const tutti_view& view) {
   return count;
 }
 
-// Launches of fewer points are short whatever they compute, and reading the clock is a part of
-// them.
+// Launches of fewer points are always short, and reading the clock would slow them down.
 constexpr double worth_measuring = 2048;
 
-// Runs `work`, and tells `cost` what it took.
+// Runs `work` and records its duration in `cost`.
 template <typename F>
 void measured(host_cost& cost, double units, const F& work) {
   const plain_arithmetic mode;
@@ -70,8 +69,7 @@ void measured(host_cost& cost, double units, const F& work) {
 }  // namespace
 
 work_size size_of(const program_layout& layout, const tutti_program_launch& l) {
-  // A line of a reduction, begun and folded, and one of anything else: measured against points, by
-  // sums and copies of f32.
+  // The cost of a line in points, of a reduction and otherwise, measured with f32.
   constexpr double points_of_reduced_line = 128, points_of_line = 16;
   const uint32_t rank = layout.given_kept + layout.given_reduced;
   double points = 1;

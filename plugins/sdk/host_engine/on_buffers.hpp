@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host engine as a backend of the host launches it: on its buffers, shared by a team of threads
-// where that is worth it, with LAPACK or the plain loops of host_layer for what the engine lacks.
-// What a launch takes is learned from those before it.
+// Runs the host engine on buffers of a host backend, in a thread team if that pays. LAPACK or the
+// plain loops of host_layer compute what the engine does not support. The cost of launches is
+// learned from previous ones.
 #pragma once
 
 #include <memory>
@@ -19,29 +19,28 @@ namespace tutti::sdk {
 
 struct lapack;
 
-/// What one launch of a program computes: its points, and the same with what its lines cost, in
-/// points.
+/// The size of one launch of a program: its points, and the same plus the cost of its lines.
 struct work_size {
   double points, units;
 };
 work_size size_of(const program_layout& layout, const tutti_program_launch& launch);
-/// Nanoseconds that a unit takes, before anything was measured.
+/// The estimated nanoseconds per unit, before any measurement.
 double guessed_ns_of_unit(const tutti_program_desc& desc);
-/// The least that is shared among threads: two chunks of the engine.
+/// The minimum that is shared among threads: two chunks of the engine.
 inline constexpr double points_to_share = 32768;
-/// Nanoseconds that a launch of an operator takes, before anything was measured.
+/// The estimated nanoseconds of an operator launch, before any measurement.
 double guessed_ns(const operator_call& call);
 
-/// A program ready to run. Immutable, so launches may run at once.
+/// A compiled program. Immutable, so launches may run concurrently.
 class engine_program {
  public:
-  /// `compute_units`: of the device's properties. Reductions are cut for as many, so that results
-  /// do not depend on the threads of the team. Throws as program_interpreter does.
+  /// `compute_units`: of the device's properties. It determines how reductions are divided, so that
+  /// results do not depend on the size of the team. Throws like program_interpreter.
   engine_program(program_description&& description, uint32_t compute_units);
 
   const tutti_program_desc& desc() const { return loops_.desc(); }
 
-  /// Nanoseconds that a launch is expected to take.
+  /// The expected duration of a launch in nanoseconds.
   double expected_ns(const tutti_program_launch& launch) const;
   /// As program_interpreter::run.
   void run(const tutti_program_launch& launch, find_memory memory, thread_team& team) const;
@@ -54,23 +53,22 @@ class engine_program {
   mutable host_cost cost_;
 };
 
-/// An operator ready to run, likewise.
+/// A planned operator, likewise.
 class engine_operator {
  public:
-  /// `what` as read_for_host gives it.
+  /// `what`: the result of read_for_host.
   engine_operator(std::shared_ptr<const owned_operator> what, uint32_t compute_units);
 
   operator_call call() const { return what_->call(); }
-  /// One launch, ready for a stream. Throws plugin_error where an operand has no memory.
+  /// One launch, ready for a stream. Throws plugin_error if an operand has no memory.
   host_operator on(const operator_memory& memory, find_memory find) const {
     return {what_, memory, find};
   }
-  /// Bytes of memory that a run needs besides its operands, aligned to 64; NULL lets it allocate
-  /// them.
+  /// The size of the workspace in bytes, aligned to 64; with NULL a run allocates it.
   uint64_t workspace_bytes() const { return engine_ ? engine_->workspace_bytes() : 0; }
-  /// Nanoseconds that a launch is expected to take.
+  /// The expected duration of a launch in nanoseconds.
   double expected_ns() const { return cost_.expected(1); }
-  /// Of a launch that on() gave. Throws plugin_error where an operand leaves its buffer.
+  /// Runs a launch made by on(). Throws plugin_error if an operand exceeds its buffer.
   void run(const host_operator& launch, thread_team& team, void* workspace = nullptr) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a program stores its values, and as what.
+// Stores the values of a program in its outputs.
 #pragma once
 
 #include "sdk/host_engine/dispatch.hpp"
@@ -8,12 +8,12 @@
 
 namespace tutti::sdk {
 
-// From what a program computes to what an output holds.
+// The conversion from a computed value to the stored one.
 struct output_form {
   uint32_t element = 0;                    // bytes, stored
-  routines::block_routine cast = nullptr;  // of a total to the output's register dtype
+  routines::block_routine cast = nullptr;  // from a total to the output's register dtype
   routines::block_routine copy = nullptr;  // from there to the stored dtype
-  bool same = false;                       // the bytes are what is stored
+  bool same = false;                       // the value is stored as it is
 };
 
 // One output of one launch.
@@ -25,14 +25,14 @@ class output_memory {
                 std::byte* base)
       : form_(form), space_(kept), access_(kept, operand.stride, form.element), base_(base) {}
 
-  // Where values may be written without a copy; NULL where not.
+  // The address where values may be written without a copy, or NULL.
   std::byte* direct() const {
     const bool dense = access_.kind == walk_kind::dense && form_.same && form_.cast == nullptr;
     return dense ? base_ : nullptr;
   }
   uint32_t element() const { return form_.element; }
 
-  // No more than `most` at once. `streams`: around the caches.
+  // Stores at most `most` values. `streams`: bypass the caches.
   void store(const std::byte* values, uint64_t first, uint64_t count, bool streams = false) const {
     alignas(64) std::byte cast_values[most * 16], stored[most * 16];
     const auto n = static_cast<long>(count);

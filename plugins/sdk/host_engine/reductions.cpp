@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which values join which totals, and when; the routines do the additions.
+// The order of reductions; the routines do the additions.
 #include "sdk/host_engine/reductions.hpp"
 
 #include <algorithm>
@@ -18,8 +18,7 @@ struct row_of_lanes {
   uint64_t element;  // bytes
 };
 
-// Some columns of each row by turns: memory gives several rows at once faster than one after the
-// other.
+// Adds some columns of each row in turn: reading several rows at once is faster.
 void add_rows(const routines::reduction_row& row, const row_of_lanes& to, const void* const* rows,
               uint64_t count, long step, uint64_t width) {
   constexpr uint64_t columns = 128;
@@ -32,13 +31,12 @@ void add_rows(const routines::reduction_row& row, const row_of_lanes& to, const 
   }
 }
 
-// The values of one segment of a line, from `point` on, join its totals in the loop that computes
-// them; what does not fill these goes behind. Then they are a line themselves, that begins as the
-// routine begins.
+// The loop that computes the values of one segment of a line, from `point` on, also adds them to
+// its totals; a remainder is stored behind the totals. Then these are reduced like the line of a
+// routine.
 uint64_t join_segment(const reduction_totals& totals, uint64_t point, uint64_t length,
                       block_registers& registers, std::byte* line) {
-  // As program::cpu_inner_row; the order of integers is free, and more totals wait less for each
-  // other.
+  // As program::cpu_inner_row; for integers more totals shorten the dependency chains.
   const uint64_t cycle = !is_floating(totals.row->accumulator) ? 128
                          : totals.element >= 8                 ? 32
                                                                : 64;
@@ -63,7 +61,7 @@ reduction_totals::reduction_totals(const routines::reduction_row& routines, uint
 
 void reduce_inner(const reduction_shape& s, uint64_t first, uint64_t last, uint64_t origin,
                   block_registers& registers, reduction_totals& totals) {
-  // Steps are numbered along the lines; this is the element that one begins with.
+  // Steps are numbered along the lines; returns the first element of a step.
   const auto begin_of = [&](uint64_t step) {
     return step / s.segments * s.reduced_inner + step % s.segments * s.segment;
   };
@@ -87,7 +85,7 @@ void reduce_inner(const reduction_shape& s, uint64_t first, uint64_t last, uint6
         length = join_segment(totals, point, length, registers, line);
       }
       if (values == nullptr && point + length > computed_end) {
-        // Whole lines at once where several fit.
+        // Computes several whole lines at once if they fit.
         const uint64_t lines = registers.block() / s.reduced_inner * s.reduced_inner;
         const uint64_t count = std::max(length, std::min(lines, end_of_units - point));
         registers.evaluate(point, count);
@@ -107,7 +105,7 @@ void reduce_outer(const reduction_shape& s, const outer_unit& unit, block_regist
   const bool sums = row.compensate != nullptr;
   const auto width = static_cast<long>(unit.width);
   const bool finds_index = totals.index(0) != nullptr;
-  // Lanes, the sum of a few rows, and what totals are short of.
+  // Lanes, the sum of a few rows, and the rounding errors of the totals.
   reduction_totals state(row, totals.element, unit.width * (sums ? 3 : 1), 0, finds_index);
   std::byte* const lane = state.value(0);
   std::byte* const rows_sum = sums ? state.value(unit.width) : nullptr;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions in the order in which the CPU schedule's kernels add (renderer_cpu.cpp: cpu_inner,
-// cpu_outer).
+// Reductions in the order of the CPU schedule (renderer_cpu.cpp: cpu_inner, cpu_outer).
 #pragma once
 
 #include <vector>
@@ -11,8 +10,8 @@
 
 namespace tutti::sdk {
 
-/// Totals of kept points, one after the other, in the accumulator's dtype; indices where those are
-/// what is found. Of a reduction in parts: the totals of part p begin at p * kept.
+/// Totals of consecutive kept points in the accumulator's dtype, with indices for argmin and
+/// argmax. In a reduction in parts, the totals of part p begin at p * kept.
 struct reduction_totals {
   const routines::reduction_row* row;
   uint32_t element;  // bytes of the accumulator
@@ -20,7 +19,7 @@ struct reduction_totals {
   std::vector<std::byte> values;
   std::vector<long> indices;
 
-  /// Room for `count` totals, all neutral.
+  /// `count` totals, initialised to the neutral element.
   reduction_totals(const routines::reduction_row& routines, uint32_t element_bytes, uint64_t count,
                    uint64_t kept_points, bool finds_index);
   std::byte* value(uint64_t n) { return values.data() + n * element; }
@@ -34,13 +33,13 @@ struct reduction_shape {
   uint64_t parts = 1, segment = 1, segments = 1, steps = 0;
 };
 
-/// Adds up units [first, last) of kept * parts into `totals`, which has unit `origin` at 0 where
-/// there is one part. `registers` are bound to kept dimensions followed by reduced ones.
+/// Reduces units [first, last) of kept * parts into `totals`; with a single part, unit `origin` is
+/// at index 0 there. `registers` are bound to kept dimensions followed by reduced ones.
 void reduce_inner(const reduction_shape& shape, uint64_t first, uint64_t last, uint64_t origin,
                   block_registers& registers, reduction_totals& totals);
 
-/// Columns [start, start + width) of one row of kept points, in part `part`; `at` is where the
-/// first of them is in `totals`. `registers` are bound to the reduced dimensions, followed by these
+/// Columns [start, start + width) of one row of kept points, in part `part`; `at` is the index of
+/// the first one in `totals`. `registers` are bound to the reduced dimensions, followed by these
 /// columns.
 struct outer_unit {
   uint64_t part, width, at;
@@ -48,7 +47,7 @@ struct outer_unit {
 void reduce_outer(const reduction_shape& shape, const outer_unit& unit, block_registers& registers,
                   reduction_totals& totals);
 
-/// Folds the parts of kept points [first, last) of `partial` into `totals`, which has `first` at 0.
+/// Combines the parts of kept points [first, last) of `partial` in `totals`, where `first` is at 0.
 void fold_parts(const reduction_shape& shape, uint64_t first, uint64_t last,
                 reduction_totals& partial, reduction_totals& totals);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Half of the routines for one set of instructions: compiled for each and both halves
-// (CMakeLists.txt), with TUTTI_ROUTINE_TABLE as the name of the table.
+// Half of the routines of one instruction set, compiled for each set and half (CMakeLists.txt).
+// TUTTI_ROUTINE_TABLE is the name of the table.
 #include "sdk/host_engine/routines.hpp"
 
 namespace {
 #include "sdk/host_engine/host_language.hpp"
-// Written by the build (write_routines.cpp): functions, then the arrays `blocks` and `reductions`.
+// Generated (write_routines.cpp): functions, then the arrays `blocks` and `reductions`.
 #include "host_routines.inc"
 }  // namespace
 

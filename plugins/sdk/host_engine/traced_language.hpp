@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of the math source over operations that are written down instead of done. A function of
-// kernels_cl/math_*.cl in these words appends what it computes to a lane_program; where it has
-// `x ? y : z`, write_traced_rows has made that pick(x, y, z).
+// The math source over operations that are recorded instead of executed. A function of
+// kernels_cl/math_*.cl compiled with these types appends its operations to a lane_program;
+// write_traced_rows replaces `x ? y : z` by pick(x, y, z).
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace tutti::sdk::traced {
 
 using op = lane_program::op;
 
-// Where operations go in this thread.
+// The destination of operations in this thread.
 inline thread_local lane_program* tracing = nullptr;
 
 inline uint64_t bits_of(double x) {
@@ -40,10 +40,10 @@ R traced(op what, uint32_t detail, T... operand) {
 struct integer;
 struct natural;
 
-// A condition; a constant one is known while writing.
+// A condition; a constant condition is known while tracing.
 struct truth : operation {
   truth() = default;
-  truth(integer flag);  // as C's
+  truth(integer flag);  // as in C
   bool is_known = false, known = false;
 };
 
@@ -67,7 +67,7 @@ struct integer : word {
   integer() = default;
   integer(truth x);
   explicit integer(natural x);
-  bool is_flag = false;  // a condition kept as a number
+  bool is_flag = false;  // a condition converted to a number
   truth flag;
 };
 struct natural : word {
@@ -207,7 +207,7 @@ inline integer operator>>(integer a, integer by) {
   return traced<integer>(op::shift_right_signed_by, 0, a, by);
 }
 inline natural mul_hi(natural a, natural b) { return traced<natural>(op::multiply_high, 0, a, b); }
-// By signed ones, whose order it is when the first bit is turned, where there is no instruction.
+// Without an unsigned comparison, flips the sign bits and compares as signed.
 inline truth operator<(natural a, natural b) {
   if (tracing->masks) return traced<truth>(op::natural_less, 0, a, b);
   return traced<truth>(op::integer_greater, 0, traced<word>(op::bit_xor, 0, b, sign_bit()),

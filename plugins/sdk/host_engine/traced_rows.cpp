@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of op_table.def that loops of machine code have.
+// The rows of op_table.def that machine code loops support.
 #include "sdk/host_engine/traced_language.hpp"
 #include "tutti/plugin.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace traced;
 
-// Written by the build (write_traced_rows.cpp): functions, then the array `traced_rows`.
+// Generated (write_traced_rows.cpp): functions, then the array `traced_rows`.
 #include "traced_rows.inc"
 
 }  // namespace

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the kernels of operators as C++: write_kernels OUTPUT UNIT SOURCE, where SOURCE is the
-// kernel file (gather.cl, ..., matmul_cpu.cl) and UNIT its base name or, where that would be too
-// much for one compilation, a part of it: scan_float, scan_int, matmul_float, ... The file is
-// included once for each set of options that the device layer builds kernels with, in a namespace
-// of its own.
+// Generates the operator kernels as C++: write_kernels OUTPUT UNIT SOURCE. SOURCE is the kernel
+// file (gather.cl, ..., matmul_cpu.cl) and UNIT its base name or, for large files, a part of it:
+// scan_float, scan_int, matmul_float, ... The file is included once for each set of options that
+// the device layer builds kernels with, in a separate namespace.
 #include <filesystem>
 #include <initializer_list>
 #include <map>
@@ -37,7 +36,7 @@ device_description any_cpu() {
   return device;
 }
 
-// The kernels that are built with one set of options.
+// The kernels built with the same options.
 using builds = std::map<std::string, names>;
 
 void add_fft(builds& to) {
@@ -63,7 +62,7 @@ void add_gather(builds& to) {
   }
 }
 
-// Complex numbers are only multiplied: else they come as their parts.
+// Complex numbers only need multiply; other operations use real and imaginary parts.
 void add_gather_complex(builds& to) {
   for (const int32_t index : index_dtypes)
     for (const int32_t dtype : {TUTTI_C64, TUTTI_C128})
@@ -121,7 +120,7 @@ void add_spmm(builds& to, std::initializer_list<int32_t> of) {
       to[spmm_options(any_cpu(), dtype, index)] = {"tutti_spmv", "tutti_spmm", "tutti_sddmm"};
 }
 
-// Of what has the dtype of the result or of its accumulator; a run converts the rest to the latter.
+// Scans of inputs in the result's or the accumulator's dtype; other inputs are converted first.
 void add_scan(builds& to, bool floating) {
   for (const int32_t out : dtypes) {
     if (!is_real(out) || (out >= TUTTI_F16) != floating) continue;
@@ -159,7 +158,7 @@ void add_matmul(builds& to, MatmulElement element, int vector_bytes) {
   to[matmul_program(problem, device).options] = kernels;
 }
 
-// The macros that a source defines, but for those that it leaves to whoever defined them before.
+// The macros that a source defines, except those inside #ifndef.
 std::set<std::string> macros_of(const std::string& source) {
   std::set<std::string> defined;
   bool left = false;  // within #ifndef
@@ -196,7 +195,7 @@ class unit_writer {
 
   std::string text(const builds& what) {
     std::string text;
-    std::map<std::string, std::string> rows;  // sorted as they are searched
+    std::map<std::string, std::string> rows;  // sorted for binary search
     for (const auto& [options, kernels] : what) {
       const std::string space = "build" + std::to_string(count_++);
       std::vector<definition> all = definitions_of(options);
@@ -232,7 +231,7 @@ MatmulElement element_named(const std::string& name) {
 std::string unit_text(const std::string& unit, const std::string& path) {
   unit_writer writer(std::filesystem::path(path).filename(), generator::read(path));
   if (unit.starts_with("matmul_") || unit.starts_with("convolution_")) {
-    // The width of vectors is that of the set that this is compiled for.
+    // The vector width is that of the instruction set.
     std::string text;
     for (const int bytes : {64, 32, 16}) {
       builds all;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the routines of the host engine as C++: write_routines OUTPUT PRELUDE MATH... Each is what
-// the renderer makes of a program of one instruction, or of one reduction, for every row of
-// op_table.def and every dtype that it takes; MATH are the files that the renderer picks functions
-// from. Those with complex numbers are a part of their own, TUTTI_COMPLEX_ROUTINES.
+// Generates the routines of the host engine as C++: write_routines OUTPUT PRELUDE MATH... Each
+// routine is the renderer's output for a program of one instruction or reduction, for each row of
+// op_table.def and each supported dtype; MATH are the files with the renderer's functions. Routines
+// with complex numbers are a separate part, TUTTI_COMPLEX_ROUTINES.
 #include <array>
 #include <stdexcept>
 
@@ -15,7 +15,7 @@ using detail::join;
 
 namespace {
 
-// C++ with the words of host_language.hpp.
+// C++ with the definitions of host_language.hpp.
 dialect host_dialect() {
   dialect d;
   d.name = "C++";
@@ -48,7 +48,7 @@ class routine_writer {
  public:
   explicit routine_writer(const dialect& words) : words_(words) {}
 
-  // An instruction over operands of these register dtypes.
+  // An instruction with operands of these register dtypes.
   void block(uint16_t opcode, std::vector<uint8_t> operands, uint8_t result) {
     tutti_instruction instruction{};
     instruction.opcode = opcode;
@@ -61,7 +61,7 @@ class routine_writer {
     add(desc, opcode, operands, result, static_cast<uint32_t>(operands.size()));
   }
 
-  // A load or a store: the conversion is that of the operand itself.
+  // A load or a store: the conversion happens at the operand.
   void copy(uint8_t from, uint8_t to) { add({}, TUTTI_OP_cast, {from}, to, 0); }
 
   void reduction(uint8_t kind, uint8_t accumulator) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the instructions that loops of machine code have as C++ in the words of
-// traced_language.hpp: write_traced_rows OUTPUT MATH... The rows are those of op_table.def, the
-// functions those of the math source, with other names for types, and with calls of pick() in place
-// of `?:`, which C++ overloads for no type.
+// Generates the instructions of machine code loops as C++ with the types of traced_language.hpp:
+// write_traced_rows OUTPUT MATH... The rows are those of op_table.def and the functions those of
+// the math source, with types renamed and `?:` replaced by pick(), because C++ cannot overload
+// `?:`.
 #include <cctype>
 #include <map>
 #include <set>
@@ -18,10 +18,10 @@ using detail::join;
 
 namespace {
 
-// Of integers, what has no such form.
+// Operations without an integer form.
 const std::set<std::string> no_integer{"sign", "isnan", "isinf", "isfinite", "real", "imag"};
 
-// What needs more than a straight line of operations on lanes of one width.
+// Functions that are not a straight sequence of operations on lanes of one width.
 const std::set<std::string> left_out{"nextafter", "complex", "real",    "imag",
                                      "sin_f64",   "cos_f64", "tan_f64", "cbrt_f64"};
 
@@ -51,7 +51,7 @@ std::string with_types(const std::string& text) {
   return out;
 }
 
-// Replaces `?:`, from the innermost brackets outwards.
+// Replaces `?:`, from the innermost parentheses outwards.
 class picker {
  public:
   explicit picker(const std::string& text) : text_(text) {}
@@ -66,9 +66,9 @@ class picker {
   }
 
  private:
-  // Up to one of `ends` outside of brackets.
+  // Parses up to one of `ends` outside parentheses.
   std::string expression(const std::string& ends) {
-    std::string before, value;  // an assignment or `return`, and what comes of it
+    std::string before, value;  // an assignment or `return`, and its value
     for (; at_ < text_.size() && ends.find(text_[at_]) == std::string::npos; ++at_) {
       const char c = text_[at_];
       if (c == '(') {
@@ -113,7 +113,7 @@ class row_writer {
  public:
   explicit row_writer(const dialect& words) : words_(words) {}
 
-  // `text` is that of op_table.def, of operands that have the words `types`.
+  // `text` is the expression in op_table.def; `types` are the operand types.
   void row(const std::string& name, uint16_t opcode, uint8_t of, uint8_t result,
            const std::vector<std::string>& types, std::string text) {
     const std::string dtype = dtype_name(of == TUTTI_BOOL ? result : of);
@@ -157,7 +157,7 @@ void write_rows(row_writer& out) {
     }
     const bool of_truth = texts.int_text != nullptr && accepts(row.kind, TUTTI_BOOL) &&
                           result_dtype(row.result, TUTTI_BOOL) == TUTTI_BOOL;
-    // Those that are functions have more than one operation for what is one here.
+    // Function texts use more than one operation.
     if (of_truth && std::string(texts.int_text).find("tutti_") == std::string::npos)
       out.row(row.name, row.opcode, TUTTI_BOOL, TUTTI_BOOL,
               std::vector<std::string>(row.arity, "truth"), texts.int_text);
@@ -174,7 +174,7 @@ void write_rows(row_writer& out) {
   }
 }
 
-// Of 32 bits, which wrap.
+// 32-bit integers, which wrap.
 void write_integers(row_writer& out) {
   for (uint8_t dtype : {TUTTI_I32, TUTTI_U32}) {
     const std::string word = dtype == TUTTI_I32 ? "integer" : "natural";

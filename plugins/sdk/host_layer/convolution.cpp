@@ -14,8 +14,8 @@ namespace {
 
 int64_t position(uint64_t n) { return static_cast<int64_t>(n); }
 
-// Which taps of an axis meet an element of x, for one place of the result: from `first`, every
-// `every`th, to before `end`; tap k meets element (start + k * dilation) / input_dilation.
+// The taps of an axis that meet an element of x for one output position: every `every`-th tap in
+// [first, end). Tap k meets element (start + k * dilation) / input_dilation.
 struct met_taps {
   int64_t first, end, every, start;
 };
@@ -60,7 +60,7 @@ class convolution {
     const int64_t dilation = p_.dilation[axis], spread = p_.input_dilation[axis];
     const int64_t taps = position(w_.extent[3 + axis]), extent = position(x_.extent[3 + axis]);
     met_taps m{0, taps, 1, at * p_.stride[axis] - p_.padding[axis]};
-    // The first taps lie before x, the last ones behind it; of the others those on an element.
+    // Taps may lie before or after x; of the others, only some meet an element.
     if (m.start < 0) m.first = (-m.start + dilation - 1) / dilation;
     const int64_t last = extent == 0 ? -1 : (extent - 1) * spread;
     m.end = last < m.start ? 0 : std::min(taps, (last - m.start) / dilation + 1);

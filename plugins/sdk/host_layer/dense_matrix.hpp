@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small dense matrix for the plain loops of linear algebra, and how matrices come from memory.
+// A small dense matrix for the plain loops of linear algebra, and loads of matrices from memory.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace tutti::sdk {
 
-/// Row-major. T is double or std::complex<double>: what f32 is computed in as well.
+/// Row-major. T is double or std::complex<double>, also for f32 data.
 template <typename T>
 class dense_matrix {
  public:
@@ -67,7 +67,7 @@ double largest_of(const dense_matrix<T>& a) {
   return largest;
 }
 
-/// Numbers of an element type S in a contiguous view, from number `first` on.
+/// Loads elements of type S of a contiguous view, from element `first` on.
 template <typename S, typename T>
 void load_elements(const host_view& v, uint64_t first, std::vector<T>& to) {
   const std::byte* from = v.data + first * sizeof(S);
@@ -90,38 +90,36 @@ void store_elements(const host_view& v, uint64_t first, const std::vector<T>& fr
 
 // ---- algorithms (factorizations.cpp, eigenvalues.cpp, general_eigenvalues.cpp)
 
-/// a = L L^H, of the lower triangle of a, in place; what is above L becomes 0. False where a is not
-/// positive definite.
+/// a = L L^H in place, from the lower triangle of a. False if a is not positive definite.
 template <typename T>
 bool factor_cholesky(dense_matrix<T>& a);
 
-/// Solves a x = b in place of b by substitution, with the triangle of a that is asked for, its
-/// diagonal taken for ones where `unit`. False where there is a 0 on the diagonal.
+/// Solves a x = b in place of b by substitution with one triangle of a; with `unit`, the diagonal
+/// counts as ones. False if the diagonal contains a 0.
 template <typename T>
 bool solve_triangle(const dense_matrix<T>& a, bool upper, bool unit, dense_matrix<T>& b);
 
-/// L U with partial pivoting in place of a, and which row of a each row is. False where a pivot is
-/// 0; the rest of the factors is there all the same.
+/// L U with partial pivoting in place of a, and the original row of each row. False if a pivot is
+/// 0; the factors are still complete.
 template <typename T>
 bool factor_lu(dense_matrix<T>& a, std::vector<int64_t>& rows);
 
-/// a = q r by reflections of Householder's: r in place of a [m,n], and all of q [m,m].
+/// a = q r by Householder reflections: r in place of a [m,n]; returns the full q [m,m].
 template <typename T>
 dense_matrix<T> factor_qr(dense_matrix<T>& a);
 
-/// Eigenvalues of the Hermitian a, ascending, and eigenvectors as columns of the result, by
-/// rotations of Jacobi's.
+/// Eigenvalues of the Hermitian a, ascending; returns eigenvectors as columns. Jacobi rotations.
 template <typename T>
 dense_matrix<T> decompose_hermitian(dense_matrix<T> a, std::vector<double>& w);
 
-/// Eigenvalues of a, in w of its extent, and, where `v` is given, eigenvectors of length 1 as the
-/// columns of *v [n,n]. False where the iteration does not find them.
+/// Eigenvalues of a in w [n] and, if `v` is given, eigenvectors of length 1 as columns of *v [n,n].
+/// False if the iteration does not converge.
 template <typename T>
 bool decompose_general(dense_matrix<T> a, std::vector<std::complex<double>>& w,
                        dense_matrix<std::complex<double>>* v);
 
-/// a [m,n] = u s vh for m >= n: u [m,m], vh [n,n], s descending, by rotations of columns (Hestenes)
-/// of the triangular factor.
+/// a [m,n] = u s vh for m >= n: u [m,m], vh [n,n], s descending, by one-sided Jacobi rotations
+/// (Hestenes) of the triangular factor.
 template <typename T>
 struct singular_vectors {
   dense_matrix<T> u, vh;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Eigenvalues and singular values by rotations: Golub and Van Loan, "Matrix Computations", 4th
-// edition, 8.5 (Jacobi's method) and 8.6.3 (the one-sided one for the SVD). Slow and accurate.
+// edition, 8.5 (Jacobi) and 8.6.3 (one-sided Jacobi for the SVD). Slow and accurate.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -13,10 +13,10 @@ namespace {
 
 constexpr int most_sweeps = 60;  // ten are usual
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double negligible = 1e-6 * epsilon;  // beside a largest element of 1
+constexpr double negligible = 1e-6 * epsilon;  // relative to a largest element of 1
 
-// The rotation that makes [[alpha, gamma], [conj(gamma), beta]] diagonal: columns p and q become
-// c p - conj(phase) s q and phase s p + c q.
+// The rotation that diagonalises [[alpha, gamma], [conj(gamma), beta]]: columns p and q become c p
+// - conj(phase) s q and phase s p + c q.
 template <typename T>
 struct rotation {
   double c, s;
@@ -50,7 +50,7 @@ void rotate_rows(dense_matrix<T>& a, uint64_t p, uint64_t q, const rotation<T>& 
   }
 }
 
-// The columns of a in another order.
+// The columns of a in the given order.
 template <typename T>
 dense_matrix<T> picked_columns(const dense_matrix<T>& a, const std::vector<uint64_t>& order) {
   dense_matrix<T> out(a.rows(), order.size());
@@ -67,7 +67,7 @@ std::vector<uint64_t> sorted_places(uint64_t count, Before&& before) {
   return order;
 }
 
-// Column j of u, which has no direction of its own, is made orthonormal to those before it.
+// Replaces column j of u by one that is orthonormal to the columns before it.
 template <typename T>
 void complete_column(dense_matrix<T>& u, uint64_t j) {
   const uint64_t n = u.rows();
@@ -91,7 +91,7 @@ void complete_column(dense_matrix<T>& u, uint64_t j) {
   for (uint64_t i = 0; i < n; ++i) u(i, j) = best[i] / best_length;
 }
 
-// Rotates pairs of columns of r until all are orthogonal; the same on v.
+// Rotates pairs of columns of r until all are orthogonal; applies the same rotations to v.
 template <typename T>
 void orthogonalize_columns(dense_matrix<T>& r, dense_matrix<T>& v) {
   const uint64_t n = r.columns();
@@ -125,7 +125,7 @@ void orthogonalize_columns(dense_matrix<T>& r, dense_matrix<T>& v) {
 template <typename T>
 dense_matrix<T> decompose_hermitian(dense_matrix<T> a, std::vector<double>& w) {
   const uint64_t n = a.rows();
-  // So that squares neither over- nor underflow.
+  // Avoids overflow and underflow of squares.
   const double scale = largest_of(a);
   if (scale > 0)
     for (T& x : a.values()) x /= scale;
@@ -179,7 +179,7 @@ singular_vectors<T> decompose_singular(dense_matrix<T> a, std::vector<double>& s
   for (uint64_t j = 0; j < n; ++j) {
     const double length = lengths[order[j]];
     s[j] = length * scale;
-    // Of a length that is all rounding the direction is as well.
+    // The direction of a column whose length is rounding error is meaningless.
     if (length > epsilon * epsilon) {
       for (uint64_t i = 0; i < n; ++i) r(i, j) /= length;
     } else {

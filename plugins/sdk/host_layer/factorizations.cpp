@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cholesky, LU and QR factorisations and substitution, as in Golub and Van Loan, "Matrix
-// Computations", 4th edition: algorithms 4.2.1, 3.1.1, 3.4.1 and 5.2.1.
+// Cholesky, LU and QR factorisations and substitution: Golub and Van Loan, "Matrix Computations",
+// 4th edition, algorithms 4.2.1, 3.1.1, 3.4.1 and 5.2.1.
 #include <algorithm>
 #include <numeric>
 
@@ -10,7 +10,7 @@
 namespace tutti::sdk {
 namespace {
 
-// The size that pivots are compared by, as LAPACK does.
+// The magnitude for pivoting, as in LAPACK.
 double size_of_pivot(double x) { return std::fabs(x); }
 double size_of_pivot(std::complex<double> x) { return std::fabs(x.real()) + std::fabs(x.imag()); }
 
@@ -111,9 +111,9 @@ dense_matrix<T> factor_qr(dense_matrix<T>& a) {
     if (length == 0 || (norm_below(a, k + 1, k) == 0 && real_part(a(k, k)) == a(k, k))) continue;
     const double head = std::abs(a(k, k));
     const T phase = head == 0 ? T(1) : a(k, k) / head;
-    // What is on the diagonal of r then; real, of the sign that LAPACK gives it.
+    // The new diagonal element of r: real, with the sign that LAPACK uses.
     const double wanted = real_part(a(k, k)) < 0 ? length : -length;
-    // Scaled, so that no square over- or underflows.
+    // Scaled to avoid overflow and underflow of squares.
     for (uint64_t i = k; i < a.rows(); ++i) v[i] = a(i, k) / length;
     v[k] += phase;
     double square = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fourier transforms, line by line: of f32 in double, of f64 in long double.
+// Fourier transforms, line by line; f32 is computed in double and f64 in long double.
 #include "sdk/fourier.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace tutti::sdk {
 namespace {
 
-// Elements of S, computed as T.
+// Elements of type S, computed as T.
 template <typename S, typename T>
 class fourier_lines {
   using value = complex_number<T>;
@@ -38,7 +38,7 @@ class fourier_lines {
     for (value& v : all) std::swap(v.re, v.im);
   }
 
-  // Where element `n` of a line lies in a view, in elements.
+  // The offset of element `n` of a line in a view, in elements.
   static uint64_t place(const host_view& view, uint64_t line, uint64_t n) {
     const uint64_t inner = view.extent[2];
     return (line / inner * view.extent[1] + n) * inner + line % inner;

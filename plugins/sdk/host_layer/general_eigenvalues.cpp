@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eigenvalues and eigenvectors of any square matrices, by the QR iteration: Golub and Van Loan,
-// "Matrix Computations", 4th edition, 7.4.3 (Hessenberg form by reflections), 7.5.2 (balancing,
-// Parlett and Reinsch 1969), 7.5.5 (implicit double steps of real matrices, Francis 1961; complex
-// ones take single steps), 7.6.4 (vectors of the triangular form).
+// Eigenvalues and eigenvectors of general square matrices by the QR iteration: Golub and Van Loan,
+// "Matrix Computations", 4th edition, 7.4.3 (Hessenberg form), 7.5.2 (balancing, Parlett and
+// Reinsch 1969), 7.5.5 (implicit double steps of real matrices, Francis 1961; complex ones take
+// single steps), 7.6.4 (vectors of the triangular form).
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -16,7 +16,7 @@ namespace {
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 using number = std::complex<double>;
 
-// x - beta v (v^H x), which takes the vector that it was made of to a multiple of the first unit.
+// x - beta v (v^H x), which maps its original vector to a multiple of the first unit vector.
 template <typename T>
 struct reflection {
   std::vector<T> v;
@@ -33,7 +33,7 @@ reflection<T> reflection_of(std::vector<T> x) {
   return {std::move(x), 1 / (length * (length + first))};
 }
 
-// Of rows from `row` on, in columns from `begin` on.
+// Applies r to the rows from `row` on, in the columns from `begin` on.
 template <typename T>
 void reflect_rows(dense_matrix<T>& a, const reflection<T>& r, uint64_t row, uint64_t begin) {
   for (uint64_t j = begin; j < a.columns(); ++j) {
@@ -43,7 +43,7 @@ void reflect_rows(dense_matrix<T>& a, const reflection<T>& r, uint64_t row, uint
     for (uint64_t i = 0; i < r.v.size(); ++i) a(row + i, j) -= dot * r.v[i];
   }
 }
-// Of columns from `column` on, in rows up to `end`.
+// Applies r to the columns from `column` on, in the rows up to `end`.
 template <typename T>
 void reflect_columns(dense_matrix<T>& a, const reflection<T>& r, uint64_t column, uint64_t end) {
   for (uint64_t i = 0; i < end; ++i) {
@@ -54,8 +54,8 @@ void reflect_columns(dense_matrix<T>& a, const reflection<T>& r, uint64_t column
   }
 }
 
-// a becomes D^-1 a D with D of powers of two, which is the result: rows and columns of about the
-// same size, of which the eigenvalues come out more exactly.
+// Balances a: replaces it by D^-1 a D and returns D, a diagonal of powers of two. Rows and columns
+// of similar size make the eigenvalues more accurate.
 template <typename T>
 std::vector<double> balance(dense_matrix<T>& a) {
   constexpr int most_sweeps = 100;
@@ -82,7 +82,7 @@ std::vector<double> balance(dense_matrix<T>& a) {
   return scales;
 }
 
-// a becomes Z^H a Z, which is 0 below the diagonal that is next to the main one. The result is Z.
+// Replaces a by Z^H a Z in Hessenberg form and returns Z.
 template <typename T>
 dense_matrix<T> reduce_to_hessenberg(dense_matrix<T>& a) {
   const uint64_t n = a.rows();
@@ -115,12 +115,12 @@ std::pair<number, number> eigenvalues_of(number a, number b, number c, number d)
   return {d + z, z == 0.0 ? d : d - b * c / z};
 }
 
-// The rows from low to high of h, which stand for themselves, while their eigenvalues are sought.
+// The rows low to high of h, an independent block whose eigenvalues are being computed.
 struct open_block {
   uint64_t low, high;
-  int steps;  // taken since the last eigenvalue was found
+  int steps;  // since the last eigenvalue was found
 
-  // Now and then shifts are others than those that lead in a circle.
+  // Occasional exceptional shifts break cycles.
   bool is_stuck() const { return steps % 10 == 9; }
 };
 
@@ -137,7 +137,7 @@ std::vector<double> first_column(const dense_matrix<double>& h, const open_block
   return {h(l, l) * h(l, l) + h(l, l + 1) * h(l + 1, l) - sum * h(l, l) + product,
           h(l + 1, l) * (h(l, l) + h(l + 1, l + 1) - sum), h(l + 1, l) * h(l + 2, l + 1)};
 }
-// That of h - s for the one that is nearer to the last element.
+// The first column of h - s for the eigenvalue s closer to the last element.
 std::vector<number> first_column(const dense_matrix<number>& h, const open_block& b) {
   const uint64_t l = b.low, m = b.high;
   const auto [s, t] = eigenvalues_of(h(m - 1, m - 1), h(m - 1, m), h(m, m - 1), h(m, m));
@@ -146,8 +146,8 @@ std::vector<number> first_column(const dense_matrix<number>& h, const open_block
   return {h(l, l) - shift, h(l + 1, l)};
 }
 
-// One implicit step: a reflection that takes this first column to a multiple of the first unit, and
-// those that make h a Hessenberg matrix again.
+// One implicit step: a reflection that maps this first column to a multiple of the first unit
+// vector, and reflections that restore the Hessenberg form.
 template <typename T>
 void take_step(dense_matrix<T>& h, dense_matrix<T>& z, const open_block& b,
                const std::vector<T>& first) {
@@ -165,7 +165,7 @@ void take_step(dense_matrix<T>& h, dense_matrix<T>& z, const open_block& b,
   }
 }
 
-// h becomes triangular, but for pairs of rows of a real matrix that stay as they are; z takes part.
+// Makes h triangular, except for 2x2 blocks of a real matrix; z gets the same transformations.
 template <typename T>
 bool make_triangular(dense_matrix<T>& h, dense_matrix<T>& z) {
   constexpr uint64_t kept = std::is_same_v<T, double> ? 2 : 1;
@@ -204,8 +204,8 @@ dense_matrix<number> as_complex(const dense_matrix<double>& a) {
 }
 dense_matrix<number> as_complex(dense_matrix<number> a) { return a; }
 
-// The pairs of rows that were left become triangular as well: first the vector of their first
-// eigenvalue, then what is orthogonal to it.
+// Makes the remaining 2x2 blocks triangular: the first vector is the eigenvector of their first
+// eigenvalue, the second is orthogonal to it.
 void part_pairs(dense_matrix<number>& t, dense_matrix<number>& z) {
   for (uint64_t k = 0; k + 1 < t.rows(); ++k) {
     if (t(k + 1, k) == 0.0) continue;
@@ -222,8 +222,8 @@ void part_pairs(dense_matrix<number>& t, dense_matrix<number>& z) {
   }
 }
 
-// Of eigenvalue k of the triangular t: t x = t(k, k) x with x(k) = 1 to begin with. Where another
-// eigenvalue is the same, it is taken for one nearby.
+// The eigenvector of eigenvalue k of the triangular t: solves t x = t(k, k) x, initially with x(k)
+// = 1. Equal eigenvalues are separated slightly.
 std::vector<number> vector_of(const dense_matrix<number>& t, uint64_t k, double least_apart) {
   constexpr double too_large = 1e100;
   std::vector<number> x(k + 1);
@@ -241,7 +241,7 @@ std::vector<number> vector_of(const dense_matrix<number>& t, uint64_t k, double 
   return x;
 }
 
-// Of length 1, with a real element where it is largest.
+// Scales to length 1 with a real largest element.
 void normalize(std::vector<number>& x) {
   double largest = 0, square = 0;
   number at_largest = 1;
@@ -256,8 +256,7 @@ void normalize(std::vector<number>& x) {
   for (number& element : x) element /= std::sqrt(square);
 }
 
-// Divides by the power of two next to the largest element, which is the result: then squares
-// neither over- nor underflow.
+// Divides by the power of two next to the largest element and returns it; avoids overflow.
 template <typename T>
 double bring_near_one(dense_matrix<T>& a) {
   const double largest = largest_of(a);
@@ -293,7 +292,7 @@ bool decompose_general(dense_matrix<T> a, std::vector<std::complex<double>>& w,
     }
     normalize(column);
     if constexpr (std::is_same_v<T, double>) {
-      const bool is_second = k > 0 && w[k].imag() < 0;  // the conjugate of the one before
+      const bool is_second = k > 0 && w[k].imag() < 0;  // the conjugate of the previous one
       for (uint64_t i = 0; i < n; ++i) {
         if (w[k].imag() == 0) column[i] = column[i].real();
         if (is_second) column[i] = std::conj((*v)(i, k - 1));

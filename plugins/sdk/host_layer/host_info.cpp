@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of this plugin that is POSIX and Linux: memory sizes and pages, and the processor's
-// name.
+// Queries of POSIX and Linux: memory sizes and pages, processor name.
 #include "sdk/host_layer/host_info.hpp"
 
 #include <sys/mman.h>
@@ -37,9 +36,10 @@ uint64_t available_memory() {
 }
 
 uint32_t usable_cores() {
-  // Which cores the process may run on counts already.
+  // The affinity mask is already taken into account.
   const auto cores = static_cast<uint32_t>(std::max(std::thread::hardware_concurrency(), 1u));
-  std::ifstream file("/sys/fs/cgroup/cpu.max");  // "max 100000", or microseconds of a period
+  std::ifstream file(
+      "/sys/fs/cgroup/cpu.max");  // "max 100000", or quota and period in microseconds
   uint64_t quota = 0, period = 0;
   if (!(file >> quota >> period) || quota == 0 || period == 0) return cores;
   return static_cast<uint32_t>(std::clamp<uint64_t>((quota + period - 1) / period, 1, cores));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the operating system says of this machine.
+// Properties of this machine, from the operating system.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,11 @@
 namespace tutti::sdk {
 
 uint64_t physical_memory();   // bytes
-uint64_t available_memory();  // bytes that can be had without swapping
-// Cores that this process may compute on: of its affinity mask, and no more than its control
-// group's share of time.
+uint64_t available_memory();  // bytes available without swapping
+// Cores available to this process: its affinity mask, limited by its control group's quota.
 uint32_t usable_cores();
 std::string processor_name();
-// Asks the system for large pages, of which the processor can find more at once; it may have none.
+// Requests large pages, which reduce TLB misses; the system may ignore this.
 void ask_for_large_pages(void* data, uint64_t bytes);
 constexpr uint64_t large_page = uint64_t{2} << 20;
 

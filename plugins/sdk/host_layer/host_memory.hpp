@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of the host, and where a buffer lies: a backend defines tutti_buffer as it likes and tells
-// the layer by a function.
+// Host memory and the address of a buffer. A backend defines tutti_buffer and passes a function
+// that returns its memory.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ struct host_block {
   uint64_t bytes;
 };
 
-/// Throws plugin_error, TUTTI_ERROR_OUT_OF_MEMORY, where there is no room, at once where that is
-/// more than the machine has: the system would grant it and fail at the first touch. `alignment` in
-/// bytes, a power of two.
+/// Throws plugin_error, TUTTI_ERROR_OUT_OF_MEMORY, on failure. More than the machine's memory fails
+/// immediately, because the system would grant it and fail on first access. `alignment` in bytes, a
+/// power of two.
 host_block allocate_block(uint64_t bytes, uint32_t alignment);
-/// What allocate_block gave, with the same alignment.
+/// `block`: from allocate_block, with the same alignment.
 void free_block(const host_block& block, uint32_t alignment);
 
 using find_memory = host_block (*)(const tutti_buffer&);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix product as nested loops, and how a launch finds its memory.
+// Matrix product as nested loops, and the memory of a launch.
 #include "sdk/host_layer/host_operator.hpp"
 
 #include <algorithm>
@@ -38,8 +38,8 @@ T multiply_add(T a, T b, T sum) {
   }
 }
 
-// Floats are summed in double, integers wrap. A row of the result at a time, so that b is read
-// along its rows.
+// Floats are summed in double, integers wrap. Computes one row of the result at a time, so that b
+// is read along its rows.
 template <typename S>
 class product {
   using T = typename S::value;

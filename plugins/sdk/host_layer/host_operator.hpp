@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators of the ABI over host memory: plain loops, shared by threads.
+// The operators of the ABI over host memory, as plain loops shared by threads.
 #pragma once
 
 #include <array>
@@ -15,17 +15,17 @@
 
 namespace tutti::sdk {
 
-/// Why the loops do not compute an operator that has passed check_operator, or null.
+/// The reason why the loops do not support an operator that has passed check_operator, or null.
 const char* against_on_host(const operator_call& call);
 
-/// The description at full size, or null and the reason `against` it. Throws plugin_error where it
-/// is malformed. Packed operands and extents to be measured are none of the loops' business.
+/// The full-size description, or null and the reason in `against`. Throws plugin_error if it is
+/// malformed. Packed operands and extents to be measured are not supported.
 std::shared_ptr<const owned_operator> read_for_host(const tutti_operator_desc* desc,
                                                     const char*& against);
 
 /// A view with its memory.
 struct host_view {
-  std::byte* data;  // of the element at index 0
+  std::byte* data;  // the element at index 0
   int32_t dtype;
   uint32_t rank;
   const uint64_t* extent;
@@ -39,17 +39,16 @@ struct host_call {
   thread_team* team;
 };
 
-/// One launch, ready for a stream. Keeps the description, so that the plan may go.
+/// One launch, ready for a stream. Keeps the description alive, so the plan may be released.
 class host_operator {
  public:
-  /// Throws plugin_error where memory of an operand is missing.
+  /// Throws plugin_error if an operand has no memory.
   host_operator(std::shared_ptr<const owned_operator> what, const operator_memory& memory,
                 find_memory find);
 
-  /// Throws plugin_error where an operand leaves its buffer. Results do not depend on the number of
-  /// threads.
+  /// Throws plugin_error if an operand exceeds its buffer. Results do not depend on the threads.
   void run(thread_team& team) const;
-  /// Of each operand its element at index 0, for who computes otherwise. Throws as run does.
+  /// The address of each operand's element at index 0. Throws as run does.
   std::array<std::byte*, most_operands> addresses() const;
 
  private:
@@ -63,16 +62,16 @@ class host_operator {
   std::array<place, most_operands> places_{};
 };
 
-// ---- of this folder
+// ---- internal
 
-/// One function for each operator: search_on_host. Those of linear algebra throw INVALID_ARGUMENT
-/// naming a matrix that has no result.
+/// One function per operator: search_on_host etc. Linear algebra throws INVALID_ARGUMENT naming a
+/// matrix that has no result.
 #define TUTTI_OPERATOR(number, NAME, name, ...) void name##_on_host(const host_call& call);
 #include "tutti/operator.def"
 #undef TUTTI_OPERATOR
 /// Linear algebra for one matrix of the batch, on the calling thread.
 void matrix_on_host(const host_call& call, uint64_t matrix);
-/// Splits `items` so that a piece has some thousand steps, of which an item takes `steps`.
+/// Splits `items` of `steps` steps each into pieces of a few thousand steps.
 void share_rows(const host_call& call, uint64_t items, uint64_t steps,
                 const thread_team::range& body);
 

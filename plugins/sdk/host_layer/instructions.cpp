@@ -15,7 +15,7 @@ namespace {
 using enum op_kind;
 using enum op_result;
 
-// A row as a type: its name and its expression. A is the type of the first operand.
+// A row as a type with its name and expression. A is the type of the first operand.
 #define TUTTI_OP(id, name, arity, kinds, result, float_text, int_text, expression, ...)      \
   struct name##_row {                                                                        \
     static constexpr op_kind kind = kinds;                                                   \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The instructions of the program IR, each as a function over a block of lanes: one dispatch on
-// opcode and dtype when a program is created, none while it runs.
+// The instructions of the program IR as functions over blocks of lanes. Opcode and dtype are
+// dispatched once, when a program is created.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace tutti::sdk {
 
 constexpr size_t block_lanes = 256;
 
-// Registers of one block: arrays of `count` values of the dtypes of the instruction.
+// Registers of one block: arrays of `count` values of the instruction's dtypes.
 struct lanes {
-  const void* a;  // operands that an instruction does not have repeat the first
+  const void* a;  // missing operands repeat the first
   const void* b;
   const void* c;
   void* result;
@@ -28,7 +28,7 @@ using instruction_fn = void (*)(const lanes&);
 // `operand` holds the register dtypes of the operands. The instruction has been validated.
 instruction_fn find_instruction(const tutti_instruction& instruction, const uint8_t* operand);
 
-// Registers from memory and back. `offset` counts elements from `base`, one per lane.
+// Loads and stores of registers. `offset` counts elements from `base`, one per lane.
 using load_fn = void (*)(const std::byte* base, const int64_t* offset, size_t count, void* to);
 using store_fn = void (*)(std::byte* base, const int64_t* offset, size_t count, const void* from);
 load_fn find_load(uint8_t stored_dtype);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dense linear algebra, matrix by matrix, in double whatever the dtype.
+// Dense linear algebra, matrix by matrix, in double for all dtypes.
 #include "sdk/linear_algebra.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// The matrices of a call with elements of S, computed as T; what is real is R.
+// The matrices of a call with elements of type S, computed as T; real parts are R.
 template <typename S, typename T, typename R>
 class matrices {
  public:
@@ -61,7 +61,7 @@ class matrices {
   }
   values input(uint64_t matrix) const { return load(what_.view_count - 1, matrix); }
 
-  // The part of `a` in the upper left that the view has room for.
+  // Stores the upper left part of `a` that fits the view.
   void store(uint32_t view, uint64_t matrix, const values& a) const {
     const uint64_t* extent = views_[view].extent;
     values part(extent[1], extent[2]);

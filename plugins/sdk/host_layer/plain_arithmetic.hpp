@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic as kernels have it, in threads of an application, which may be in any mode.
+// The floating-point mode of kernels, for application threads in any mode.
 #pragma once
 
 namespace tutti::sdk {
 
-/// While it lives, this thread rounds to nearest and keeps denormal numbers.
+/// During its lifetime, this thread rounds to nearest and keeps denormal numbers.
 class plain_arithmetic {
  public:
   plain_arithmetic();

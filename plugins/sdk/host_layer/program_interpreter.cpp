@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The interpreter. Points of the iteration space are numbered row-major, kept dimensions first, and
-// visited in that order; the values of a block are loaded, computed instruction by instruction, and
-// then stored or reduced. All loads of a block come before its stores, so outputs may alias inputs.
+// visited in that order. For each block, values are loaded, computed instruction by instruction,
+// and then stored or reduced. All loads of a block precede its stores, so outputs may alias inputs.
 // Threads share the kept points.
 #include "sdk/host_layer/program_interpreter.hpp"
 
@@ -18,7 +18,7 @@
 namespace tutti::sdk {
 namespace {
 
-// What is worth a thread.
+// The minimum work per thread.
 constexpr uint64_t least_blocks = 16;
 
 // One value of every lane; 16 bytes hold any register dtype.
@@ -26,7 +26,7 @@ struct alignas(64) register_block {
   std::array<std::byte, block_lanes * 16> bytes;
 };
 
-// Element offsets of the points first, first + 1, ... of a row-major space.
+// Element offsets of `count` points from `first` on of a row-major space.
 void walk(const uint64_t* extent, uint32_t rank, const int64_t* stride, uint64_t first,
           size_t count, int64_t* offsets) {
   std::array<uint64_t, TUTTI_MAX_RANK> at{};
@@ -60,7 +60,7 @@ uint64_t point_count(const uint64_t* extent, uint32_t begin, uint32_t end) {
 
 }  // namespace
 
-// The launch, with where its operands lie.
+// A launch with the addresses of its operands.
 struct program_interpreter::operands {
   operands(const tutti_program_desc& desc, const tutti_program_launch& given, find_memory memory)
       : launch(given) {
@@ -75,7 +75,7 @@ struct program_interpreter::operands {
   std::vector<std::byte*> inputs, outputs;
 };
 
-// What one thread needs.
+// The state of one thread.
 struct program_interpreter::run_state {
   run_state(const program_interpreter& program, const operands& operands_of_launch)
       : on(operands_of_launch),
@@ -197,7 +197,7 @@ void program_interpreter::run_elementwise(run_state& state, uint64_t begin, uint
   }
 }
 
-// Reductions of the kept points from `begin` to `end`.
+// Reduces the kept points from `begin` to `end`.
 void program_interpreter::run_reduction(run_state& state, uint64_t begin, uint64_t end,
                                         uint64_t reduced) const {
   const std::unique_ptr<reducer> total = make_reducer(desc_.reduction, desc_.accumulator);

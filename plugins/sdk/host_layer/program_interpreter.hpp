@@ -16,22 +16,22 @@
 
 namespace tutti::sdk {
 
-/// A program ready to run. Immutable, so launches may run at once.
+/// A compiled program. Immutable, so launches may run concurrently.
 class program_interpreter {
  public:
-  /// Throws plugin_error where the description has something that is not defined for its dtype.
+  /// Throws plugin_error if the description contains something that is undefined for its dtype.
   explicit program_interpreter(program_description&& description);
   program_interpreter(const program_interpreter&) = delete;
   program_interpreter& operator=(const program_interpreter&) = delete;
 
   const tutti_program_desc& desc() const { return description_.desc(); }
 
-  /// The launch has been validated. Results do not depend on the number of threads: a reduction is
-  /// done by one. Throws plugin_error where an operand leaves its buffer or the space has too many
-  /// points.
+  /// The launch must have been validated. Results do not depend on the number of threads, because a
+  /// single thread computes each reduction. Throws plugin_error if an operand exceeds its buffer or
+  /// the space has too many points.
   void run(const tutti_program_launch& launch, find_memory memory, thread_team& team) const;
 
-  /// Throws plugin_error where an operand leaves its buffer.
+  /// Throws plugin_error if an operand exceeds its buffer.
   void check_ranges(const tutti_program_launch& launch, find_memory memory) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reductions, as plain as they can be written.
+// The reductions, as simple as possible.
 #include "sdk/host_layer/reducers.hpp"
 
 #include <complex>
@@ -13,7 +13,7 @@
 namespace tutti::sdk {
 namespace {
 
-// Kinds: a start value, and how a value joins the total. W is the type that the total is kept in.
+// A kind has a start value and an operation. W is the type of the total.
 template <typename T>
 using wide = std::conditional_t<
     std::is_same_v<T, float>, double,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// take and scatters as nested loops.
+// take and scatter as nested loops.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -53,15 +53,15 @@ void scatter(const host_call& launch, const F& combined) {
         out.set(o, row[i], n, combined(out.get(o, row[i], n), updates.get(o, i, n)));
     }
   };
-  // Threads share what no update has in common, so that each element sees its own in their order.
+  // Threads share dimensions without conflicts, so that each element gets its updates in order.
   for (uint64_t o = 0; o < outer; ++o) {
     share_rows(launch, length, row.size(),
                [&](uint64_t begin, uint64_t end) { join(o, begin, end); });
   }
 }
 
-// Sums of floats in double, rounded once, with what rounding takes from the sums of doubles
-// (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2).
+// Sums of floats in double with compensation of rounding errors, rounded once (D. Knuth, "The Art
+// of Computer Programming", vol. 2, 4.2.2).
 struct running_sum {
   double sum = 0, lost = 0;
 
@@ -71,7 +71,7 @@ struct running_sum {
     const double moved = sum - before;
     lost += (before - (sum - moved)) + (x - moved);
   }
-  // What was lost is no number past an infinity or a NaN.
+  // After an infinity or NaN the rounding error is NaN.
   double value() const { return sum + (std::isfinite(lost) ? lost : 0); }
 };
 

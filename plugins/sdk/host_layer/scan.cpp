@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cumulative sums and their kin, element after element. Floats are computed in double.
+// Cumulative operations, element by element. Floats are computed in double.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,7 +14,7 @@
 namespace tutti::sdk {
 namespace {
 
-// The elements of x as T: integers wrap, floats come as they are.
+// The elements of x as T: integers wrap, floats are exact.
 template <typename T>
 std::vector<T> load_as(const host_view& x, uint64_t count) {
   std::vector<T> out(count);
@@ -65,7 +65,7 @@ T combine(int32_t scan, T a, T b) {
   return a;
 }
 
-// One row of `length` elements, `step` apart; `at` gives the place of an element.
+// One row of `length` elements, `step` apart, from element `start` on.
 template <typename S, typename T>
 void scan_row(const tutti_scan_params& p, std::byte* out, const std::vector<T>& x, uint64_t start,
               uint64_t length, uint64_t step) {

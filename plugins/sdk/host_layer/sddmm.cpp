@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements of products at sparse places, one by one: of f32 in double, of f64 in long double.
+// Elements of products at sparse positions; f32 is computed in double, f64 in long double.
 #include <algorithm>
 #include <complex>
 
@@ -9,7 +9,7 @@
 namespace tutti::sdk {
 namespace {
 
-// The product of C++ would repair what infinities and NaN give.
+// The C++ product would change results with infinities and NaN.
 template <typename R>
 std::complex<R> plain_product(std::complex<R> a, std::complex<R> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
@@ -19,7 +19,7 @@ R plain_product(R a, R b) {
   return a * b;
 }
 
-// Elements of S, computed as T, at places of I.
+// Elements of type S, computed as T, with indices of type I.
 template <typename S, typename T, typename I>
 void sample(const host_call& call) {
   const host_view* v = call.views;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorts, selections, binary search, counts and positions of flags by the standard library.
+// Sort, selection, binary search, counting and positions of flags with the standard library.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -14,7 +14,7 @@
 namespace tutti::sdk {
 namespace {
 
-// The order of the library: NaN after everything else.
+// Tutti's order: NaN after all other values.
 template <typename T>
 bool is_less(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) return a < b || (b != b && a == a);
@@ -35,7 +35,7 @@ void put(const host_view& v, uint64_t index, typename S::value value) {
   S::store(v.data + static_cast<int64_t>(index) * S::bytes, value);
 }
 
-// The order of the library on values.
+// Tutti's order for values.
 template <typename T>
 auto by_value(bool descending) {
   return [descending](T a, T b) {
@@ -44,7 +44,7 @@ auto by_value(bool descending) {
   };
 }
 
-// The same on positions of x.
+// The same for positions in x.
 template <typename T>
 auto by_value_at(const std::vector<T>& x, bool descending) {
   return [&x, before = by_value<T>(descending)](int64_t i, int64_t k) {
@@ -58,7 +58,7 @@ std::vector<int64_t> positions(uint64_t length) {
   return index;
 }
 
-// Of integers equal ones are the same, so that a long row takes no more memory than itself.
+// Equal integers are identical, so an unstable sort, which needs no extra memory, suffices.
 template <typename T>
 void sort_values(std::vector<T>& x, bool descending) {
   if constexpr (std::is_integral_v<T>)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse products, row by row: of f32 in double, of f64 in long double.
+// Sparse products, row by row; f32 is computed in double, f64 in long double.
 #include <algorithm>
 #include <complex>
 #include <vector>
@@ -15,7 +15,7 @@ T* elements(const host_view& view) {
   return reinterpret_cast<T*>(view.data);
 }
 
-// Elements of S, computed as T, at places of I.
+// Elements of type S, computed as T, with indices of type I.
 template <typename S, typename T, typename I>
 class sparse_rows {
  public:
@@ -43,7 +43,7 @@ class sparse_rows {
  private:
   int64_t start(uint64_t m) const { return std::clamp<int64_t>(starts_[m], 0, count_); }
 
-  // The product of C++ would repair what infinities and NaN give.
+  // The C++ product would change results with infinities and NaN.
   template <typename R>
   static void add_product(std::complex<R>& sum, std::complex<R> a, std::complex<R> b) {
     sum += std::complex<R>(a.real() * b.real() - a.imag() * b.imag(),

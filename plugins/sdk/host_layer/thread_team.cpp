@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One loop at a time is shared: its caller and the workers take pieces of it until none is left.
+// One loop at a time is shared: the caller and the workers take pieces until none is left.
 #include "sdk/host_layer/thread_team.hpp"
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 namespace tutti::sdk {
 namespace {
 
-// So that a thread that is held up leaves the others something to do.
+// Several pieces per thread balance the load.
 constexpr uint64_t pieces_per_thread = 4;
 
 }  // namespace
 
-// Guarded by the team's mutex, but for what stays as it is.
+// Guarded by the team's mutex, except for constant members.
 struct thread_team::loop {
   const uint64_t count, piece;
   const range& body;
@@ -48,7 +48,7 @@ void thread_team::start_all() {
       workers_.push_back(detail::start_thread([this] { serve(); }));
     is_started_ = true;
   } catch (const std::system_error&) {
-    // The system has no more threads to give; those that there are do the work.
+    // The system cannot create more threads; continue with the existing ones.
   }
 }
 
@@ -90,7 +90,7 @@ void thread_team::take_pieces(loop& shared) {
     lock.lock();
     if (!failure) continue;
     if (!shared.failure) shared.failure = failure;
-    shared.next = shared.count;  // nobody wants the rest
+    shared.next = shared.count;  // skip the rest
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements of views of operators, of any strides.
+// Elements of strided operator views.
 #pragma once
 
 #include <cstddef>

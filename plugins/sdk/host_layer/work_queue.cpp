@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread behind a queue. It keeps its worker alive by itself: a queue that is never released,
-// as at the end of a process, needs no farewell.
+// The thread of a queue. It owns its state: queues that are never released do no harm.
 #include "sdk/host_layer/work_queue.hpp"
 
 #include <atomic>
@@ -53,7 +52,7 @@ void completion::notify(tutti_event_listener listener, void* context) {
     const std::lock_guard lock(mutex_);
     if (!done_) return listeners_.push_back(mine);
   }
-  mine.tell(failure_ ? &*failure_ : nullptr);  // which does not change any more
+  mine.tell(failure_ ? &*failure_ : nullptr);  // does not change any more
 }
 
 bool completion::query() const {
@@ -65,7 +64,7 @@ bool completion::query() const {
 void completion::wait(uint64_t timeout_ns) const {
   std::unique_lock lock(mutex_);
   const auto is_done = [this] { return done_; };
-  // Longer waits than a clock can name have no end.
+  // A timeout that the clock cannot represent is infinite.
   if (timeout_ns > static_cast<uint64_t>(INT64_MAX) / 2) {
     changed_.wait(lock, is_done);
   } else if (!changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_done)) {
@@ -103,8 +102,8 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
  public:
   enum class kind {
     plain,
-    always,   // runs behind a failure that was waited for as well
-    question  // likewise; tells of failures before it, and is no failure of the queue itself
+    always,   // also runs after a failure that was waited for
+    question  // likewise; reports earlier failures, but its own is not a failure of the queue
   };
   std::shared_ptr<completion> add(std::function<void()> work, kind how) {
     auto done = std::make_shared<completion>();
@@ -119,7 +118,7 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
     return done;
   }
 
-  // Of the thread that calls the queue: what it put in line is over, and its traces are seen here.
+  // For the thread that calls the queue: all its work is complete and its effects are visible.
   bool is_idle() const {
     return open_.load(std::memory_order_acquire) == 0 && !unreported_ && !blocked_;
   }
@@ -143,7 +142,7 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
     changed_.notify_one();
   }
 
-  // The following are called by work in line only.
+  // The following functions are called only by queued work.
   void block(std::optional<plugin_error> why) {
     if (!blocked_) blocked_ = std::move(why);
   }
@@ -183,7 +182,7 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
     if (!failure) failure = failure_of(next.work);
     next.done->end_ns = now_ns();
     if (failure && !unreported_ && next.how != kind::question) unreported_ = failure;
-    next.work = nullptr;  // what it holds is free before anybody hears of it
+    next.work = nullptr;  // release captured objects before completion is signalled
     open_.fetch_sub(1, std::memory_order_release);
     next.done->set(std::move(failure));
   }
@@ -192,10 +191,10 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
   std::condition_variable changed_;
   std::deque<job> line_;
   bool started_ = false, stopping_ = false;
-  std::atomic<uint64_t> open_ = 0;  // jobs in line or at work
-  // The first failure that nobody was told of: waiting for the queue returns it.
+  std::atomic<uint64_t> open_ = 0;  // jobs queued or running
+  // The first unreported failure: waiting for the queue returns it.
   std::optional<plugin_error> unreported_;
-  // Set by waiting for what failed: later work is skipped and fails alike, until synchronize.
+  // Set after waiting for failed work: later work fails with the same error until synchronize().
   std::optional<plugin_error> blocked_;
 };
 

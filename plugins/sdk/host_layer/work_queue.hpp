@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams and events of a backend that computes in threads of the host: a queue is a stream, a
-// completion an event. Failures go the way that plugin.h lays down.
+// Streams and events of a backend that computes in host threads: a queue is a stream, a completion
+// an event. Failures propagate as plugin.h defines.
 #pragma once
 
 #include <condition_variable>
@@ -17,29 +17,29 @@
 
 namespace tutti::sdk {
 
-/// Nanoseconds of a clock that never goes back.
+/// Nanoseconds of a monotonic clock.
 uint64_t now_ns();
 
-/// The outcome of one piece of work, or of an event of the host's.
+/// The outcome of one piece of work, or of a host event.
 class completion {
  public:
-  /// False, and nothing happens, where that was done before.
+  /// Returns false and does nothing if it is already set.
   bool set(std::optional<plugin_error> failure);
-  /// Of work that was done at once, without a failure and without times: one for all.
+  /// The completion of work that ran immediately, without failure and without times; shared.
   static const std::shared_ptr<completion>& done();
-  /// Whether the work is over. Throws its failure.
+  /// Whether the work is complete. Throws its failure.
   bool query() const;
-  /// Throws the work's failure, or TUTTI_ERROR_TIMEOUT where it is not over after `timeout_ns`.
+  /// Throws the failure of the work, or TUTTI_ERROR_TIMEOUT after `timeout_ns`.
   void wait(uint64_t timeout_ns = TUTTI_FOREVER) const;
-  /// Whether the work is over, without a failure.
+  /// Whether the work is complete without a failure.
   bool has_succeeded() const;
-  /// Waits; the failure, if there is one.
+  /// Waits and returns the failure, if any.
   std::optional<plugin_error> outcome() const;
-  /// Calls `listener` once, as plugin.h has it: in the thread of set(), or here where the work is
-  /// over. Throws where it is NULL.
+  /// Calls `listener` once, as in plugin.h: in the thread of set(), or immediately if the work is
+  /// complete. Throws if it is NULL.
   void notify(tutti_event_listener listener, void* context);
 
-  uint64_t begin_ns = 0, end_ns = 0;  // of work, by now_ns(): to be read when it is over
+  uint64_t begin_ns = 0, end_ns = 0;  // times of the work by now_ns(); valid after completion
 
  private:
   mutable std::mutex mutex_;
@@ -49,9 +49,8 @@ class completion {
   std::vector<event_listener> listeners_;
 };
 
-/// Work in line, on a thread of its own, or at once in the thread that brings it. Calls on one
-/// queue are serialised by the caller. A queue that goes away finishes what is in line first,
-/// without being waited for.
+/// Runs work in order, on its own thread or immediately in the calling thread. The caller
+/// serialises calls on one queue. A destroyed queue finishes its queued work in the background.
 class work_queue {
  public:
   work_queue();
@@ -59,24 +58,22 @@ class work_queue {
   work_queue(const work_queue&) = delete;
   work_queue& operator=(const work_queue&) = delete;
 
-  /// Puts `work` in line. What it throws goes to the completion and stays with the queue, for
-  /// those who wait for it.
+  /// Queues `work`. The completion and waits for the queue report its exception.
   std::shared_ptr<completion> add(std::function<void()> work);
-  /// Whether nothing is in line, and no failure waits to be told: work may run at once then.
+  /// Whether nothing is queued and no failure is unreported: work may then run immediately.
   bool is_idle() const;
-  /// Runs `work` in this thread; only where the queue is idle. What it throws goes the same way.
-  /// With `times` the completion has them.
+  /// Runs `work` in this thread; requires an idle queue. Exceptions are handled likewise. `times`:
+  /// the completion records times.
   std::shared_ptr<completion> run(const std::function<void()>& work, bool times = false);
-  /// The same of work that also runs behind what the queue has waited for in vain: it is told that
-  /// failure, else NULL.
+  /// Queues work that also runs after a wait for failed work; it receives that failure, else NULL.
   std::shared_ptr<completion> add_always(std::function<void(const plugin_error* before)> work);
-  /// Stands for all work before it: fails with the failure that nobody has been told of.
+  /// Represents all earlier work: fails with the first unreported failure.
   std::shared_ptr<completion> record();
-  /// What comes later waits for `other`, and fails like it until synchronize().
+  /// Later work waits for `other`, and fails if it fails, until synchronize().
   void wait_for(std::shared_ptr<const completion> other);
-  /// Waits for everything in line. Throws the first failure that nobody has been told of.
+  /// Waits for all queued work. Throws the first unreported failure.
   void drain();
-  /// The same, or the failure that wait_for met. The queue starts anew.
+  /// The same, or throws the failure met by wait_for(). The queue is usable again afterwards.
   void synchronize();
 
  private:

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradient-boosted trees by histograms. What holds for all of tutti::ml stands in ml.hpp.
+// Histogram-based gradient-boosted trees. See ml.hpp for common rules.
 //
-// Features are cut into bins at quantiles; trees are complete binary ones, so that a tree is an
-// array (G. Ke et al., "LightGBM", NIPS 2017; T. Chen, C. Guestrin, "XGBoost", KDD 2016, eq. 5 and
-// 7). For CPUs they are grown on the host, node by node, with sums in f64; for others on the
-// device, level by level, where no level is waited for. What scikit-learn's HistGradientBoosting...
-// does with max_leaf_nodes=None and max_depth is the same, but for rounding in f32 and f64, and for
-// bins of features of more than max_bins distinct values: those end at quantiles (NumPy's method
-// "midpoint") of all rows or of each nth, of 200,000 at most. On the host a level takes 24 features
-// bins bytes, and the samples rows features; on a device level l takes in f32 12 features bins 2^l
-// bytes, and the samples 12 rows features, twice that in f64.
+// Features are divided into bins at quantiles; trees are complete binary trees, stored as arrays
+// (G. Ke et al., "LightGBM", NIPS 2017; T. Chen, C. Guestrin, "XGBoost", KDD 2016, eq. 5 and 7). On
+// CPUs trees are grown on the host, node by node, with sums in f64; on other devices level by
+// level, without waiting for a level. The results are those of scikit-learn's
+// HistGradientBoosting... with max_leaf_nodes=None and max_depth, except for rounding in f32 and
+// f64, and for features with more than max_bins distinct values: their bins end at quantiles
+// (NumPy's method "midpoint") of all rows or of every nth, at most 200,000. Memory on the host: 24
+// features bins bytes per level, and rows features bytes for the samples; on a device in f32: 12
+// features bins 2^l bytes for level l, and 12 rows features bytes for the samples, in f64 twice
+// that.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 namespace tutti::ml {
 
 struct boosting_options {
-  int iterations = 100;        ///< trees, of each class where there are more than two
+  int iterations = 100;        ///< trees; per class if there are more than two
   double learning_rate = 0.1;  ///< positive
   int max_depth = 5;           ///< levels of splits, 1 to 12
   std::int64_t min_samples_leaf = 20;
@@ -29,12 +30,11 @@ struct boosting_options {
   int max_bins = 255;            ///< of each feature, 2 to 255
 };
 
-/// Trees over features. NaN in samples counts as larger than all numbers, in fit() and after it.
-/// Predictions have no gradient. Parameters "features" i64 and "thresholds" [trees, 2^depth - 1],
-/// of the node at each place of a heap, "values" [trees, 2^depth] of the leaves, "baseline"
-/// [outputs], "feature_count" [] and of classifiers "classes". Tree t belongs to output t mod
-/// outputs; rows that are not <= the threshold of a node go right, and all go left where it is
-/// infinite.
+/// Tree ensembles. NaN in samples counts as larger than all numbers, in fit() and in predictions.
+/// Predictions have no gradient. Parameters: "features" i64 and "thresholds" [trees, 2^depth - 1],
+/// nodes in heap order; "values" [trees, 2^depth] of the leaves; "baseline" [outputs];
+/// "feature_count" []; classifiers also "classes". Tree t belongs to output t mod outputs. Rows
+/// that are not <= the threshold of a node go right; all go left if it is infinite.
 class TUTTI_API boosted_trees {
  public:
   std::int64_t tree_count() const;
@@ -60,7 +60,7 @@ class TUTTI_API hist_gradient_boosting_regressor : public boosted_trees {
   double score(const array& x, const array& y) const;
 };
 
-/// Log loss: of two classes one tree an iteration, of more one for each class.
+/// Log loss: one tree per iteration for two classes, else one per class.
 class TUTTI_API hist_gradient_boosting_classifier : public boosted_trees {
  public:
   explicit hist_gradient_boosting_classifier(const boosting_options& options = {});

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models of tables: linear ones, neighbours, naive Bayes, components, clusters, mixtures. What
-// holds for all of tutti::ml stands in ml.hpp; trees in boosting.hpp.
+// Models of tables: linear models, neighbours, naive Bayes, components, clusters, mixtures; trees
+// are in boosting.hpp. See ml.hpp for common rules.
 //
-// score() is r2_score() of regressors and accuracy_score() of classifiers, evaluated. Models whose
-// fit() iterates evaluate in it, have no gradient there, and throw value_error for samples that are
-// not finite, as gaussian_nb and neighbours do; the others are lazy. Predicted numbers are lazy and
-// have gradients, but of neighbours; NaN spreads. Predicted classes and clusters, which have no
-// NaN, and neighbours take finite samples only: value_error names the first element that is not.
+// score() is r2_score() for regressors and accuracy_score() for classifiers, evaluated. Models with
+// an iterative fit() evaluate in it, have no gradient there, and throw value_error for samples that
+// are not finite, as do gaussian_nb and neighbours; the others are lazy. Predicted numbers are lazy
+// and have gradients, except for neighbours; NaN propagates. Predicted classes and clusters, which
+// cannot be NaN, and neighbours require finite samples: value_error names the first element that is
+// not.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,7 @@ namespace tutti::ml {
 
 // ---- linear regression: y [rows] or [rows, targets]; predictions have the shape of y
 
-/// What a linear model has learned: predictions are x coefficients^T + intercept. Parameters
-/// "coefficients", "intercept".
+/// A fitted linear model, x coefficients^T + intercept. Parameters "coefficients", "intercept".
 class TUTTI_API linear_model {
  public:
   array predict(const array& x) const;
@@ -41,8 +41,7 @@ class TUTTI_API linear_model {
 struct linear_regression_options {
   bool fit_intercept = true;
 };
-/// Least squares: linalg::lstsq of the centred samples; the shortest coefficients where several are
-/// best. Lazy.
+/// Least squares: linalg::lstsq of the centred samples, with the solution of least norm. Lazy.
 class TUTTI_API linear_regression : public linear_model {
  public:
   explicit linear_regression(const linear_regression_options& options = {}) : options_(options) {}
@@ -57,7 +56,7 @@ struct ridge_options {
   bool fit_intercept = true;
 };
 /// Least squares plus alpha |w|^2, by a QR factorisation of the samples above sqrt(alpha) I, which
-/// does not square their condition. Lazy. With alpha = 0 as linear_regression.
+/// does not square the condition number. Lazy. With alpha = 0 as linear_regression.
 class TUTTI_API ridge : public linear_model {
  public:
   explicit ridge(const ridge_options& options = {});
@@ -70,18 +69,18 @@ class TUTTI_API ridge : public linear_model {
 struct lasso_options {
   double alpha = 1;  ///< not negative
   bool fit_intercept = true;
-  int iterations = 1000;    ///< sweeps over the features, at most
-  double tolerance = 1e-4;  ///< ends where the duality gap is below this times the mean of y^2
+  int iterations = 1000;    ///< maximum number of sweeps over the features
+  double tolerance = 1e-4;  ///< maximum duality gap, times the mean of y^2
 };
-/// |y - x w|^2 / (2 rows) + alpha |w|_1 by coordinate descent over the matrix of products of
-/// features, which is made on the device and kept in f64 on the host: takes 8 features^2 bytes
-/// there (J. Friedman, T. Hastie, R. Tibshirani, "Regularization paths for generalized linear
-/// models via coordinate descent", 2010, section 2.2). y is [rows].
+/// |y - x w|^2 / (2 rows) + alpha |w|_1 by coordinate descent on the Gram matrix of the features,
+/// which is computed on the device and stored in f64 on the host: 8 features^2 bytes (J. Friedman,
+/// T. Hastie, R. Tibshirani, "Regularization paths for generalised linear models via coordinate
+/// descent", 2010, section 2.2). y is [rows].
 class TUTTI_API lasso : public linear_model {
  public:
   explicit lasso(const lasso_options& options = {});
   lasso& fit(const array& x, const array& y);
-  int iterations() const { return iterations_; }  ///< sweeps that were made
+  int iterations() const { return iterations_; }  ///< number of sweeps
   double dual_gap() const { return gap_; }        ///< of the objective above
 
  private:
@@ -92,8 +91,8 @@ class TUTTI_API lasso : public linear_model {
 
 // ---- classifiers
 
-/// What classifiers by linear functions have learned: of two classes one function, positive for the
-/// second, of more one for each. Parameters "classes", "coefficients", "intercept".
+/// A fitted linear classifier: for two classes one function, positive for the second; otherwise one
+/// per class. Parameters "classes", "coefficients", "intercept".
 class TUTTI_API linear_classifier {
  public:
   array decision_function(const array& x) const;  ///< [rows], [rows, classes]
@@ -117,11 +116,11 @@ class TUTTI_API linear_classifier {
 struct logistic_regression_options {
   double c = 1;  ///< inverse strength of the penalty, positive; infinity: none
   bool fit_intercept = true;
-  int iterations = 100;     ///< of L-BFGS, at most
-  double tolerance = 1e-4;  ///< ends where no derivative of the objective / (c rows) is larger
+  int iterations = 100;     ///< maximum number of iterations of L-BFGS
+  double tolerance = 1e-4;  ///< largest derivative of the objective / (c rows) at convergence
 };
-/// Minimises c sum(-log p) + |w|^2 / 2, p by the logistic function for two classes and by softmax
-/// for more, with L-BFGS: loss and gradient on the device, the rest in f64 on the host.
+/// Minimises c sum(-log p) + |w|^2 / 2 with L-BFGS, p from the logistic function for two classes
+/// and from softmax for more: loss and gradient on the device, the rest in f64 on the host.
 class TUTTI_API logistic_regression : public linear_classifier {
  public:
   explicit logistic_regression(const logistic_regression_options& options = {});
@@ -136,10 +135,10 @@ struct linear_svc_options {
   double c = 1;  ///< positive
   bool fit_intercept = true;
   int iterations = 1000;
-  double tolerance = 1e-4;  ///< as of logistic_regression
+  double tolerance = 1e-4;  ///< as in logistic_regression
 };
 /// A linear support vector machine: minimises c sum max(0, 1 - s f(x))^2 + |w|^2 / 2, s = +-1, for
-/// two classes, and for more of each class against all others, with L-BFGS. The intercept is not
+/// two classes, and for more for each class against all others, with L-BFGS. The intercept is not
 /// penalised (in LIBLINEAR it is).
 class TUTTI_API linear_svc : public linear_classifier {
  public:
@@ -153,8 +152,8 @@ class TUTTI_API linear_svc : public linear_classifier {
 struct gaussian_nb_options {
   double var_smoothing = 1e-9;  ///< share of the largest variance added to all; not negative
 };
-/// Naive Bayes with a normal distribution of each feature in each class. fit() evaluates the
-/// classes only. Parameters "classes", "prior", "mean", "variance".
+/// Naive Bayes with a normal distribution of each feature in each class. fit() evaluates only the
+/// classes. Parameters "classes", "prior", "mean", "variance".
 class TUTTI_API gaussian_nb {
  public:
   explicit gaussian_nb(const gaussian_nb_options& options = {});
@@ -181,7 +180,7 @@ class TUTTI_API gaussian_nb {
 
 enum class neighbor_weights : bool {
   uniform,
-  distance  ///< 1 / distance; where some are 0, these alone
+  distance  ///< 1 / distance; if some are 0, only these
 };
 struct k_neighbors_options {
   std::int64_t neighbors = 5;
@@ -190,10 +189,9 @@ struct k_neighbors_options {
 };
 struct neighbors_result {
   array distances;  ///< [queries, neighbors], ascending
-  array indices;    ///< i64: rows of the samples; of equal distances the first
+  array indices;    ///< i64: rows of the samples; the first of equal distances
 };
-/// The samples that are nearest to each row of `queries`. Throws value_error unless 1 <=
-/// options.neighbors <= rows of samples.
+/// The nearest samples of each query. Throws value_error unless 1 <= neighbors <= rows of samples.
 TUTTI_API neighbors_result k_neighbors(const array& samples, const array& queries,
                                        const k_neighbors_options& options = {});
 
@@ -232,7 +230,7 @@ class TUTTI_API k_neighbors_regressor {
 
 struct pca_options {
   std::optional<std::int64_t> components{};  ///< absent: min(rows, features)
-  bool whiten = false;                       ///< divides each by its deviation
+  bool whiten = false;                       ///< divides each by its standard deviation
 };
 /// tutti::pca() as a transformer; lazy. Parameters "mean", "components", "explained_variance",
 /// "explained_variance_ratio".
@@ -257,9 +255,9 @@ class TUTTI_API pca {
 
 struct k_means_options {
   std::int64_t clusters = 8;
-  int starts = 10;          ///< of which the one with the least inertia stays
-  int iterations = 300;     ///< of each start, at most
-  double tolerance = 1e-4;  ///< as of tutti::kmeans
+  int starts = 10;          ///< the result with the least inertia is kept
+  int iterations = 300;     ///< maximum per start
+  double tolerance = 1e-4;  ///< as in tutti::kmeans
 };
 /// tutti::kmeans() from several random starts. Parameters "centers".
 class TUTTI_API k_means {
@@ -291,24 +289,24 @@ enum class covariance_type : std::uint8_t {
 struct gaussian_mixture_options {
   std::int64_t components = 1;
   covariance_type covariance = covariance_type::full;
-  double tolerance = 1e-3;       ///< ends where the mean log likelihood rises by less
+  double tolerance = 1e-3;       ///< convergence when the mean log likelihood rises by less
   double regularization = 1e-6;  ///< added to variances; not negative
   int iterations = 100;
-  int starts = 1;  ///< each from the clusters of tutti::kmeans(); the likeliest stays
+  int starts = 1;  ///< each from the clusters of tutti::kmeans(); keeps the most likely result
 };
 /// Expectation maximisation (C. Bishop, "Pattern Recognition and Machine Learning", 2006, section
-/// 9.2). Takes memory for components x rows x features numbers where covariances are full.
-/// Parameters "weights", "means", "covariances". Throws device_error where a covariance is not
-/// positive definite: regularization helps.
+/// 9.2). Full covariances take memory for components x rows x features numbers. Parameters
+/// "weights", "means", "covariances". Throws device_error if a covariance is not positive definite:
+/// increase regularization.
 class TUTTI_API gaussian_mixture {
  public:
   explicit gaussian_mixture(random::key key, const gaussian_mixture_options& options = {});
   gaussian_mixture& fit(const array& x);
-  array predict(const array& x) const;        ///< i64: the likeliest component
+  array predict(const array& x) const;        ///< i64: the most likely component
   array predict_proba(const array& x) const;  ///< [rows, components]
   array score_samples(const array& x) const;  ///< log density of each row
   double score(const array& x) const;         ///< their mean
-  /// Information criteria of Schwarz and of Akaike: the lower the better.
+  /// The information criteria of Schwarz and Akaike: lower is better.
   double bic(const array& x) const;
   double aic(const array& x) const;
   const array& weights() const { return weights_; }          ///< [components]

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Before learning: scalers, encoders, samples to train with and to test with. What holds for all of
-// tutti::ml stands in ml.hpp.
+// Preprocessing: scalers, encoders, training and test samples. See ml.hpp for common rules.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +18,8 @@ namespace tutti::ml {
 
 // ---- missing values
 
-/// The mean of a feature in the place of its NaN: that of the elements that fit() saw and that are
-/// no NaN, 0 where there was none. Lazy, with gradients.
+/// Replaces NaN by the mean of the feature over the elements of fit() that are not NaN, or by 0 if
+/// there are none. Lazy, with gradients.
 class TUTTI_API simple_imputer {
  public:
   simple_imputer& fit(const array& x);
@@ -35,15 +34,14 @@ class TUTTI_API simple_imputer {
   array statistics_;
 };
 
-// ---- scalers: lazy, with gradients. NaN spreads within its feature.
+// ---- scalers: lazy, with gradients. NaN propagates within its feature.
 
 struct standard_scaler_options {
   bool with_mean = true;
   bool with_std = true;
 };
 
-/// (x - mean) / deviation of each feature, with divisor rows. Features whose elements are equal are
-/// not divided.
+/// (x - mean) / deviation of each feature, with divisor rows. Constant features are not divided.
 class TUTTI_API standard_scaler {
  public:
   explicit standard_scaler(const standard_scaler_options& options = {}) : options_(options) {}
@@ -53,7 +51,7 @@ class TUTTI_API standard_scaler {
   array inverse_transform(const array& x) const;
 
   const array& mean() const { return mean_; }    ///< [features]; 0 without with_mean
-  const array& scale() const { return scale_; }  ///< [features]: what is divided by
+  const array& scale() const { return scale_; }  ///< [features]: the divisors
   io::named_arrays parameters() const;           ///< "mean", "scale"
   void load_parameters(const io::named_arrays& arrays);
 
@@ -65,11 +63,11 @@ class TUTTI_API standard_scaler {
 struct min_max_scaler_options {
   double low = 0;
   double high = 1;
-  bool clip = false;  ///< what lies outside of the range that fit() saw becomes low or high
+  bool clip = false;  ///< clip to [low, high] outside the range of the fit() samples
 };
 
-/// Maps the smallest element of each feature to `low`, the largest to `high`. Features whose
-/// elements are equal become `low`. Throws value_error unless low < high, both finite.
+/// Maps the smallest element of each feature to `low`, the largest to `high`. Constant features
+/// become `low`. Throws value_error unless low < high, both finite.
 class TUTTI_API min_max_scaler {
  public:
   explicit min_max_scaler(const min_max_scaler_options& options = {});
@@ -90,7 +88,7 @@ class TUTTI_API min_max_scaler {
   array min_, max_;
 };
 
-// ---- encoders. They evaluate, since shapes and errors depend on values.
+// ---- encoders. They evaluate, because shapes and errors depend on values.
 
 enum class unknown_category : bool {
   error,  ///< transform() throws value_error
@@ -101,15 +99,15 @@ struct one_hot_encoder_options {
   dtype type = dtype::f32;  ///< of the result
 };
 
-/// Columns of integers or bool [rows, features] as zeros and ones: a column for each category of
-/// each feature, in ascending order.
+/// Columns of integers or bool [rows, features] as zeros and ones: one column per category of each
+/// feature, in ascending order.
 class TUTTI_API one_hot_encoder {
  public:
   explicit one_hot_encoder(const one_hot_encoder_options& options = {}) : options_(options) {}
   one_hot_encoder& fit(const array& x);
-  array transform(const array& x) const;  ///< [rows, number of all categories]
+  array transform(const array& x) const;  ///< [rows, total number of categories]
   array fit_transform(const array& x) { return fit(x).transform(x); }
-  /// i64 [rows, features]: the category whose column is largest; of equal ones the first.
+  /// i64 [rows, features]: the category of the largest column, the first one if several are equal.
   array inverse_transform(const array& x) const;
 
   const std::vector<array>& categories() const { return categories_; }  ///< of each feature, i64
@@ -121,9 +119,9 @@ class TUTTI_API one_hot_encoder {
   std::vector<array> categories_;
 };
 
-/// Classes, integers or words, as 0 ... number of classes - 1 in their order (of words: of their
-/// bytes). transform() throws value_error for a class that fit() has not seen,
-/// inverse_transform() and names() index_error for a number that is no class.
+/// Classes, integers or words, as 0 ... number of classes - 1 in ascending order (words by their
+/// bytes). transform() throws value_error for an unknown class, inverse_transform() and names()
+/// index_error for a number out of range.
 class TUTTI_API label_encoder {
  public:
   label_encoder& fit(const array& labels);
@@ -138,11 +136,11 @@ class TUTTI_API label_encoder {
     return transform(std::span<const std::string>(labels), on);
   }
   array inverse_transform(const array& numbers) const;         ///< i64, of that shape
-  std::vector<std::string> names(const array& numbers) const;  ///< of words
+  std::vector<std::string> names(const array& numbers) const;  ///< for words
   std::int64_t class_count() const;
-  const array& classes() const { return classes_; }                 ///< i64; invalid of words
-  const std::vector<std::string>& words() const { return words_; }  ///< none of integers
-  /// "classes", or of words "text", their bytes, and "ends", where each ends there.
+  const array& classes() const { return classes_; }                 ///< i64; invalid for words
+  const std::vector<std::string>& words() const { return words_; }  ///< empty for integers
+  /// "classes", or for words "text", their bytes, and "ends", the end of each.
   io::named_arrays parameters() const;
   void load_parameters(const io::named_arrays& arrays);
 
@@ -151,23 +149,21 @@ class TUTTI_API label_encoder {
   std::vector<std::string> words_;
 };
 
-// ---- samples to learn from and to test with. Row numbers come from splits.hpp, whose lists
-// grid_search() takes.
+// ---- training and test samples. splits.hpp creates the row numbers that grid_search() uses.
 
 struct split_samples {
   array x_train, x_test, y_train, y_test;
 };
-/// The rows of x and of y that a split names, where those lie. Throws shape_error where x and y
-/// have not as many rows, index_error for a row that they do not have.
+/// The rows of x and of y in a split, on their devices. Throws shape_error if x and y differ in
+/// rows, index_error for a row out of range.
 TUTTI_API split_samples split_rows(const array& x, const array& y, const data::split& rows);
 
 struct split_options {
   double test_share = 0.25;  ///< of the rows, rounded up
-  /// Labels [rows]: each class has that share among the test rows, to within one row.
+  /// Labels [rows]: each class has that share of the test rows, to within one row.
   std::optional<array> stratify{};
 };
-/// Those of data::train_test_split(), with labels of data::stratified_train_test_split(). Throws as
-/// they do.
+/// Splits with data::train_test_split(), or, with labels, stratified. Throws the same exceptions.
 TUTTI_API split_samples train_test_split(random::key key, const array& x, const array& y,
                                          const split_options& options = {});
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Search for the best settings of a model, over all devices of a group. What holds for all of
-// tutti::ml stands in ml.hpp.
+// Search for the best settings of a model on all devices of a group. See ml.hpp for common rules.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +19,13 @@ namespace tutti::ml {
 /// Names of settings and their values.
 using settings = std::map<std::string, double>;
 
-/// Every combination of the values of each name, the last name varying fastest. Throws value_error
+/// Every combination of the values of each name; the last name varies fastest. Throws value_error
 /// for a name without values.
 TUTTI_API std::vector<settings> parameter_grid(
     const std::map<std::string, std::vector<double>>& values);
 
-/// Fits a model with `chosen` to the training rows and returns its score, of which larger is
-/// better, for the test rows. The arrays lie on one device of the group; it is called from several
-/// threads at the same time.
+/// Fits a model with `chosen` to the training rows and returns its score on the test rows; larger
+/// is better. The arrays are on one device of the group; several threads call it concurrently.
 using fit_and_score = std::function<double(const settings& chosen, const split_samples& part)>;
 
 struct grid_search_result {
@@ -35,15 +33,14 @@ struct grid_search_result {
   std::vector<std::vector<double>> scores;  ///< of each candidate, for each fold
   std::vector<double> mean_scores;          ///< of each candidate
   std::size_t best = 0;                     ///< the first with the largest mean score
-  loop_report report;                       ///< what each device did
+  loop_report report;                       ///< the work of each device
   const settings& best_settings() const { return candidates[best]; }
   double best_score() const { return mean_scores[best]; }
 };
 
-/// Scores each candidate with each split of the rows of x and y, one piece of work each, shared by
-/// the devices of the group as by parallel_map(). A mean that is NaN is the best only where all
-/// are. Throws value_error for no candidates, no folds or an empty function, as parallel_map(), and
-/// what `f` throws.
+/// Scores each candidate with each split of the rows of x and y; the devices of the group share
+/// these tasks as in parallel_map(). A NaN mean is the best only if all are NaN. Throws value_error
+/// for no candidates, no folds or an empty function, and the exceptions of parallel_map() and `f`.
 TUTTI_API grid_search_result grid_search(const device_group& group,
                                          const std::vector<settings>& candidates, const array& x,
                                          const array& y, const std::vector<data::split>& folds,
