@@ -24,6 +24,5 @@ extern const char* const source_folder;
 extern const char* const tutti_program;
 extern const char* const vectors;
 extern const char* const world_program;
-extern const char* const wrong_plugin;
 
 }  // namespace tutti_test::paths
