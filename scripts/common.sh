@@ -61,7 +61,7 @@ build() {
 # The C, C++, CUDA and OpenCL files of this tree, tracked or new, except rendered ones.
 formatted_files() {
   git ls-files --cached --others --exclude-standard -- \
-    '*.c' '*.h' '*.cpp' '*.hpp' '*.cl' '*.cu' ':!tests/cuda/golden' | while read -r file; do
+    '*.c' '*.h' '*.cpp' '*.hpp' '*.cl' '*.cu' | while read -r file; do
     if [ -f "$file" ]; then echo "$file"; fi
   done
 }

@@ -5,8 +5,9 @@
     tests/abi/freeze.py rows     abi_rows.inc: sizes, offsets, enumerators, opcodes as literals
     tests/abi/freeze.py header   plugin_2_0.h: all of them as one, opcodes and operators written out
 
-Until 2.0 is released both follow plugin.h. From then on plugin_2_0.h stays as it is, and `rows` is
-for the rows that are new: those that exist change no more, but for the sizes of structs that grew.
+Until 2.0 is released the rows follow plugin.h. With the release plugin_2_0.h is written, once, for
+frozen_plugin.cpp, and `rows` is for the rows that are new: those that exist change no more, but for
+the sizes of structs that grew.
 Numbers come from the C compiler (CC, cc).
 """
 import os

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plugin of ABI 2.0 that knows nothing but the frozen header: the reference plugin behind tables
-// of the sizes that this header gives them, or, with FROZEN_IS_least, cut off behind the last
-// function that no device goes without, or, with FROZEN_IS_unmapped, without those that map memory,
-// or, with FROZEN_IS_more, longer than this header knows.
+// A plugin of ABI 2.0: the reference plugin behind tables of the sizes that the header gives them,
+// or, with FROZEN_IS_least, cut off behind the last function that no device goes without, or, with
+// FROZEN_IS_unmapped, without those that map memory, or, with FROZEN_IS_more, longer than the
+// header knows. From the release of 2.0 on it includes a copy of that header (freeze.py header).
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 
-#include "plugin_2_0.h"
+#include "tutti/plugin.h"
 
 namespace {
 

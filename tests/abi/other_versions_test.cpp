@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plugins of other minor versions under this core: one built with the frozen header of 2.0, one
+// Plugins of other minor versions under this core: one with the tables of the header of 2.0, one
 // with the least that tables may hold, one that maps no memory, one whose tables are longer than
 // this core knows. The oracle is arithmetic on whole numbers.
 #include <boost/test/unit_test.hpp>

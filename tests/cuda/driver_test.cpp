@@ -242,40 +242,6 @@ BOOST_AUTO_TEST_CASE(the_clock_moves_its_base_on) {
   plugin().stream->event_release(event);
 }
 
-BOOST_AUTO_TEST_CASE(operators_launch) {
-  open_device d;
-  tutti_buffer* memory = d.buffer(1 << 22);
-  const tutti_range operands[3] = {{memory, 0}, {memory, 0}, {memory, 0}};
-  const auto launch = [&](int kind, std::span<const tutti_view_desc> views) {
-    const tutti_operator_desc desc = tutti::conformance::describe(kind, views, nullptr);
-    tutti_plan* plan = nullptr;
-    good(plugin().op->create(d.device, &desc, &plan));
-    tutti_operator_launch l{};
-    l.struct_size = sizeof l;
-    l.operand_size = sizeof operands[0];
-    l.operand_count = 3;
-    l.operands = operands;
-    good(plugin().op->launch(d.stream, plan, &l, nullptr));
-    plugin().op->release(plan);
-  };
-  using tutti::conformance::contiguous_view;
-  const int before = STUB_CALL(stub_count)().launches;
-  const tutti_view_desc product[3] = {contiguous_view(TUTTI_I32, {2, 700, 500}),
-                                      contiguous_view(TUTTI_I32, {2, 700, 9}),
-                                      contiguous_view(TUTTI_I32, {2, 9, 500})};
-  launch(TUTTI_OPERATOR_MATMUL, product);
-  BOOST_TEST(STUB_CALL(stub_launch)(before) == std::string("tutti_matmul 88 2 256"));
-  tutti_view_desc rows[3] = {contiguous_view(TUTTI_F32, {2, 5, 300}),
-                             contiguous_view(TUTTI_F32, {2, 9, 300}),
-                             contiguous_view(TUTTI_I64, {5})};
-  launch(TUTTI_OPERATOR_TAKE, rows);
-  BOOST_TEST(STUB_CALL(stub_launch)(before + 1) == std::string("tutti_take 12 1 256"));
-  std::swap(rows[0], rows[1]);
-  launch(TUTTI_OPERATOR_SCATTER_ADD, rows);
-  BOOST_TEST(std::string(STUB_CALL(stub_launch)(before + 2)).rfind("tutti_scatter ", 0) == 0u);
-  plugin().memory->release(memory);
-}
-
 BOOST_AUTO_TEST_CASE(out_of_memory_trims_the_pool_and_may_be_retried) {
   open_device d;
   const int trims = STUB_CALL(stub_count)().trims;
@@ -319,15 +285,6 @@ BOOST_AUTO_TEST_CASE(an_ordinary_error_leaves_the_device_usable) {
   BOOST_TEST(failed.message == "write: CUDA_ERROR_INVALID_VALUE (1)");
   good(plugin().transfer->write(d.stream, buffer, 0, &byte, 1, 1, nullptr));
   plugin().memory->release(buffer);
-}
-
-BOOST_AUTO_TEST_CASE(any_thread_may_call) {
-  open_device d;
-  std::thread([&] {
-    tutti_buffer* buffer = d.buffer(64);
-    good(plugin().stream->synchronize(d.stream));
-    plugin().memory->release(buffer);
-  }).join();
 }
 
 BOOST_AUTO_TEST_CASE(native_handles_go_out_and_come_in) {

@@ -210,17 +210,6 @@ BOOST_AUTO_TEST_CASE(small) {
   BOOST_TEST(last().products == products);
 }
 
-BOOST_AUTO_TEST_CASE(f64) { check_all<double>(TUTTI_F64, CUBLAS_COMPUTE_64F); }
-
-BOOST_AUTO_TEST_CASE(complex) {
-  check_all<std::complex<float>>(TUTTI_C64, CUBLAS_COMPUTE_32F);
-  check_all<std::complex<double>>(TUTTI_C128, CUBLAS_COMPUTE_64F);
-  problem<std::complex<float>> p;
-  const tutti_matmul_params biased = {sizeof biased, TUTTI_ACTIVATION_NONE, 1};
-  // Nothing is taken over that cuBLASLt would leave behind.
-  BOOST_TEST(!p.supports(p.views(shapes[0], TUTTI_C64), biased));
-}
-
 namespace {
 
 template <typename T>
@@ -249,7 +238,6 @@ void check_epilogues(int32_t dtype, bool keeps_nan) {
 BOOST_AUTO_TEST_CASE(bias_and_relu) {
   const bool keeps_nan = std::getenv("TUTTI_STUB_RELU") == nullptr;
   check_epilogues<float>(TUTTI_F32, keeps_nan);
-  check_epilogues<double>(TUTTI_F64, keeps_nan);
 }
 
 BOOST_AUTO_TEST_CASE(epilogues_that_no_one_knows) {

@@ -34,7 +34,7 @@ std::vector<test_program> reductions();
 // Ranks, access classes, widths of indices, scalars, half precision, random numbers.
 std::vector<test_program> layouts();
 std::vector<test_program> all_programs();
-// A dozen that stand for what applications run; kept as golden files.
+// A dozen that stand for what applications run.
 std::vector<test_program> typical_programs();
 // Maps of contiguous operands of each width of elements, and sums along and across rows.
 std::vector<test_program> contiguous_programs();

@@ -1,34 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reference plugin, broken in one way at a time as the variable BROKEN says. "PLACE:HOW" breaks
-// a function: constructor, destructor, entry, count, properties, open, capabilities, allocate,
-// read, launch or wait; crash, crash_application, throw, exit, hang or fail. "FIELD=NUMBER" or
-// "FIELD=WORD" breaks a property of the second of its two devices, "table=WORD" its tables,
-// "count=NUMBER" the number of devices, "workspace=huge" the workspaces, "null=FUNCTION" what that
-// function hands out, "event_wait=early" and "event_wait=gateless" the waits, the latter without
-// events of the host's, "write=late" blocking writes, "write=nop" those of more than a page.
-// "fails=FUNCTION.CODE" is a status.
+// a function: constructor, destructor, entry, count, properties, open, read, launch or wait; crash,
+// crash_application, throw, exit, hang or fail. "FIELD=NUMBER" or "FIELD=WORD" breaks a property of
+// the second of its two devices, "table=WORD" its tables, "count=NUMBER" the number of devices.
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
+#include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "broken_faults.hpp"
 #include "tutti/plugin.h"
 
 namespace {
 
-const tutti_plugin_api* real = nullptr;
-
-bool waits(const char* how) {
-  std::string value;
-  return told("event_wait", value) && value == how;
+std::string fault() {
+  const char* const text = std::getenv("BROKEN");
+  return text != nullptr ? text : "";
 }
+
+[[noreturn]] void hang() {
+  for (;;) ::pause();
+}
+
+void strike(const std::string& place) {
+  const std::string told = fault();
+  if (!told.starts_with(place + ":")) return;
+  const std::string how = told.substr(place.size() + 1);
+  // The fault of an application: a child of the library does not have it.
+  const std::string program = program_invocation_short_name;
+  if (how == "fail" || (how == "crash_application" && program == "tutti-trial")) return;
+  if (how == "throw") throw std::runtime_error("thrown on purpose");
+  if (how == "exit") std::exit(0);
+  if (how == "hang") hang();
+  std::raise(SIGSEGV);
+}
+
+struct at_load {
+  at_load() { strike("constructor"); }
+  ~at_load() { strike("destructor"); }
+};
+const at_load while_loaded;
+
+/// What stands behind "NAME=", if that is the fault.
+bool told(const char* name, std::string& value) {
+  const std::string all = fault(), start = std::string(name) + "=";
+  if (!all.starts_with(start)) return false;
+  value = all.substr(start.size());
+  return true;
+}
+
+template <class T>
+void set(const char* name, T& field) {
+  std::string value;
+  if (told(name, value)) field = static_cast<T>(std::stoull(value));
+}
+
+void set(const char* name, const char*& field) {
+  std::string value;
+  if (!told(name, value)) return;
+  static const std::string million(1 << 20, 'x');
+  field = value == "null"     ? nullptr
+          : value == "empty"  ? ""
+          : value == "escape" ? "\x1b[31mred\x07\xff\n"
+                              : million.c_str();
+}
+
+const tutti_plugin_api* real = nullptr;
 
 tutti_status* count(uint32_t* n) {
   strike("count");
@@ -66,178 +108,27 @@ tutti_status* properties(uint32_t index, tutti_device_properties* p) {
 tutti_status failure{sizeof failure, TUTTI_ERROR_DRIVER,  5, 0, 0,
                      "it is busy",   [](tutti_status*) {}};
 
-tutti_device* opened = nullptr;
-
 tutti_status* open_device(uint32_t, tutti_device** device) {
   strike("open");
   if (fault() == "open:fail") return &failure;
-  if (gives_null("open")) return *device = nullptr, nullptr;
-  tutti_status* const status = real->device->open(0, device);
-  opened = *device;
-  return status;
-}
-
-tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* result) {
-  strike("capabilities");
-  return real->program->capabilities(device, result);
-}
-
-tutti_status* create_stream(tutti_device* device, const tutti_stream_desc* desc,
-                            tutti_stream** stream) {
-  if (tutti_status* const status = failing("stream")) return status;
-  if (gives_null("stream")) return *stream = nullptr, nullptr;
-  return real->stream->create(device, desc, stream);
-}
-
-tutti_status* record(tutti_stream* stream, tutti_event** event) {
-  if (tutti_status* const status = failing("record")) return status;
-  if (gives_null("record")) return *event = nullptr, nullptr;
-  return real->stream->record(stream, event);
-}
-
-tutti_status* create_program(tutti_device* device, const tutti_program_desc* desc,
-                             tutti_program** program) {
-  if (tutti_status* const status = failing("create")) return status;
-  if (gives_null("program")) return *program = nullptr, nullptr;
-  return real->program->create(device, desc, program);
-}
-
-tutti_status* create_plan(tutti_device* device, const tutti_operator_desc* desc,
-                          tutti_plan** plan) {
-  if (gives_null("plan")) return *plan = nullptr, nullptr;
-  return real->op->create(device, desc, plan);
-}
-
-// A blocking write that has only been taken down when it returns, as OpenCL allows; it happens when
-// its stream is used next.
-struct late_write {
-  tutti_stream* stream;
-  tutti_buffer* to;
-  uint64_t offset;
-  std::vector<char> bytes;
-};
-std::optional<late_write> put_off;
-
-tutti_status* catch_up(tutti_stream* stream) {
-  if (!put_off || put_off->stream != stream) return nullptr;
-  const late_write w = *std::exchange(put_off, std::nullopt);
-  return real->transfer->write(stream, w.to, w.offset, w.bytes.data(), w.bytes.size(), 1, nullptr);
-}
-
-tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, const void* host,
-                    uint64_t bytes, int32_t blocking, tutti_event** event) {
-  if (tutti_status* const status = failing("write")) return status;
-  std::string how;
-  if (told("write", how) && how == "nop" && bytes > 4096)
-    return event != nullptr ? real->stream->record(stream, event) : nullptr;
-  if (tutti_status* const status = catch_up(stream)) return status;
-  if (how != "late" || blocking == 0 || event != nullptr || put_off)
-    return real->transfer->write(stream, to, offset, host, bytes, blocking, event);
-  const auto* const first = static_cast<const char*>(host);
-  put_off = {stream, to, offset, {first, first + bytes}};
-  return nullptr;
-}
-
-/// What holds copies up, with waits that do not wait and without events of the host's: until the
-/// host has looked at memory, or waits in another way.
-std::vector<tutti_event*> gates;
-
-void open_gates() {
-  for (tutti_event* const gate : std::exchange(gates, {})) {
-    real->stream->event_signal(gate, nullptr);
-    real->stream->event_release(gate);
-  }
+  return real->device->open(0, device);
 }
 
 tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
                    uint64_t bytes, int32_t blocking, tutti_event** event) {
-  if (tutti_status* const status = failing("read")) return status;
   strike("read");
-  if (tutti_status* const status = catch_up(stream)) return status;
-  tutti_status* const status =
-      real->transfer->read(stream, from, offset, host, bytes, blocking, event);
-  open_gates();
-  return status;
-}
-
-tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset, tutti_buffer* to,
-                   uint64_t to_offset, uint64_t bytes, tutti_event** event) {
-  if (tutti_status* const status = failing("copy")) return status;
-  if (waits("gateless")) {
-    tutti_event* gate = nullptr;
-    if (tutti_status* const status = real->stream->event_create(opened, &gate)) return status;
-    gates.push_back(gate);
-    if (tutti_status* const status = real->stream->wait(stream, gate)) return status;
-  }
-  return real->transfer->copy(stream, from, from_offset, to, to_offset, bytes, event);
-}
-
-tutti_status* workspace(tutti_program* program, const tutti_program_launch* launch,
-                        uint64_t* bytes) {
-  if (tutti_status* const status = failing("workspace")) return status;
-  std::string value;
-  if (!told("workspace", value)) return real->program->workspace(program, launch, bytes);
-  *bytes = ~uint64_t{0};
-  return nullptr;
+  return real->transfer->read(stream, from, offset, host, bytes, blocking, event);
 }
 
 tutti_status* launch_program(tutti_stream* stream, tutti_program* program,
                              const tutti_program_launch* launch, tutti_event** event) {
-  if (tutti_status* const status = failing("launch")) return status;
   strike("launch");
-  if (gives_null("launch") && event != nullptr)
-    return *event = nullptr, real->program->launch(stream, program, launch, nullptr);
   return real->program->launch(stream, program, launch, event);
 }
 
-tutti_status* synchronize(tutti_stream* stream) {
-  if (tutti_status* const status = failing("synchronize")) return status;
-  strike("wait");
-  open_gates();
-  return real->stream->synchronize(stream);
-}
-
 tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
-  if (tutti_status* const status = failing("event_wait")) return status;
   strike("wait");
-  if (timeout_ns == TUTTI_FOREVER && (waits("early") || waits("gateless"))) return nullptr;
   return real->stream->event_wait(event, timeout_ns);
-}
-
-// With "memory=..." one that takes kinds of memory for what it knows.
-tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** buffer) {
-  if (tutti_status* const status = failing("allocate")) return status;
-  strike("allocate");
-  if (gives_null("allocate")) return *buffer = nullptr, nullptr;
-  std::string how;
-  if (!told("memory", how)) return real->memory->allocate(device, desc, buffer);
-  tutti_buffer_desc plain = *desc;
-  plain.kind = TUTTI_MEMORY_DEVICE;
-  plain.flags = 0;
-  return real->memory->allocate(device, &plain, buffer);
-}
-
-tutti_status* unmap(tutti_buffer* buffer, void* host) {
-  open_gates();
-  return real->memory->unmap(buffer, host);
-}
-
-tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, void* context) {
-  std::string how;
-  if (event == nullptr || listener == nullptr || !told("notify", how))
-    return real->stream->event_notify(event, listener, context);
-  if (how == "never") return nullptr;
-  if (how == "early") return listener(context, nullptr), nullptr;
-  if (how == "twice")
-    if (tutti_status* const status = real->stream->event_notify(event, listener, context))
-      return status;
-  return real->stream->event_notify(event, listener, context);
-}
-
-void release_stream(tutti_stream* stream) {
-  if (put_off && put_off->stream == stream) put_off.reset();
-  real->stream->release(stream);
-  strike("release");
 }
 
 }  // namespace
@@ -252,59 +143,34 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   static tutti_program_api program;
   static tutti_memory_api memory;
   static tutti_transfer_api transfer;
-  static tutti_operator_api op;
   static tutti_plugin_api api;
   device = *real->device;  // anew each time, whatever was wrong before
   stream = *real->stream;
   program = *real->program;
   memory = *real->memory;
   transfer = *real->transfer;
-  op = *real->op;
   api = *real;
   api.name = "bad";
   device.count = count;
   device.properties = properties;
   device.open = open_device;
-  stream.create = create_stream;
-  stream.record = record;
-  stream.release = release_stream;
-  stream.synchronize = synchronize;
   stream.event_wait = event_wait;
-  stream.event_notify = event_notify;
-  program.workspace = workspace;
-  program.capabilities = capabilities;
-  program.create = create_program;
   program.launch = launch_program;
-  memory.allocate = allocate;
-  memory.unmap = unmap;
   transfer.read = read;
-  transfer.copy = copy;
-  op.create = create_plan;
   api.device = &device;
   api.memory = &memory;
   api.stream = &stream;
   api.transfer = &transfer;
   api.program = &program;
-  api.op = &op;
   std::string how;
-  if (told("memory", how)) memory.map = nullptr, memory.unmap = nullptr;
-  if (waits("gateless")) stream.event_create = nullptr, stream.event_signal = nullptr;
-  if (told("write", how) || fault().starts_with("fails=write")) transfer.write = write;
   if (told("table", how)) {
-    if (how == "flushless") stream.flush = nullptr;
-    if (how == "null") api.stream = nullptr;
     if (how == "hole") stream.record = nullptr;
-    if (how == "launchless") program.launch = nullptr;
-    if (how == "planless") op.create = nullptr;
     if (how == "mapped") memory.unmap = nullptr;
-    if (how == "half") device.struct_size = 12;
     if (how == "empty") device.struct_size = 0;
-    if (how == "nameless") api.name = nullptr;
     if (how == "endless") {
       static const std::string name = "\x1b[2J" + std::string(1 << 20, 'y');
       api.name = name.c_str();
     }
-    if (how == "short") api.struct_size = 17;
   }
   return &api;
 }

@@ -5,7 +5,6 @@
 #include <boost/test/unit_test.hpp>
 #include <memory>
 
-#include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
 #include "support.hpp"
 #include "tutti/array.hpp"
@@ -82,68 +81,11 @@ BOOST_AUTO_TEST_CASE(what_is_thrown_while_computing_is_caught) {
   BOOST_TEST(tutti::sum(a * a).item<float>() == 4000.0f);
 }
 
-BOOST_AUTO_TEST_CASE(a_function_without_a_status_says_it_in_the_log) {
-  device_registry& registry = lasting_registry(search_path{{folder}, {}});
-  auto* const device = registry.devices_of("bad").at(0);
-  device->open();
-  auto stream = tutti::detail::create_stream(*device);
-  const scoped_variable broken("BROKEN", "release:throw");
-  BOOST_CHECK_NO_THROW(stream.reset());
-}
-
-BOOST_AUTO_TEST_CASE(a_workspace_that_no_device_has_is_refused) {
-  const tutti::array a = thousand(3, "bad:0");
-  a.eval();
-  const scoped_variable broken("BROKEN", "workspace=huge");
-  const std::string message =
-      message_of<tutti::out_of_memory>([&] { (a / a - a).to_vector<float>(); });
-  BOOST_TEST(has(message, "allocate 18446744073709551615 bytes"), message);
-}
-
-BOOST_AUTO_TEST_CASE(a_success_that_hands_out_nothing_names_its_function) {
-  BOOST_TEST(has(message_with("null=open"),
-                 "the plugin's function device.open succeeds, but hands "
-                 "out NULL"));
-  device_registry& registry = lasting_registry(search_path{{folder}, {}});
-  auto& device = *registry.devices_of("bad").at(0);
-  device.open();
-  const auto said = [](const std::string& function, const auto& call) {
-    const scoped_variable broken("BROKEN", "null=" + function);
-    const std::string message = message_of<tutti::device_error>(call);
-    BOOST_TEST(message.starts_with("bad:0 ("), message);
-    return message.substr(message.find("): ") + 3);
-  };
-  const auto nothing = [](const std::string& function) {
-    return "the plugin's function " + function + " succeeds, but hands out NULL";
-  };
-  BOOST_TEST(said("allocate", [&] { allocate(device, 64); }) == nothing("memory.allocate"));
-  BOOST_TEST(said("stream", [&] { create_stream(device); }) == nothing("stream.create"));
-  const auto stream = create_stream(device);
-  BOOST_TEST(said("record", [&] { record_event(device, stream.get()); }) ==
-             nothing("stream.record"));
-  const tutti::array a = thousand(2, "bad:0"), b = thousand(3, "bad:0");
-  a.eval();
-  b.eval();
-  BOOST_TEST(said("program", [&] { (a * b - a).to_vector<float>(); }) == nothing("program.create"));
-  BOOST_TEST(said("launch", [&] { (a * b - b).to_vector<float>(); }) == nothing("program.launch"));
-  BOOST_TEST(tutti::sum(a * b).item<float>() == 6000.0f);
-  const tutti::array square =
-      tutti::array::from(std::vector<float>(900, 2), {30, 30}, tutti::device("bad:0"));
-  BOOST_TEST(said("plan", [&] { tutti::matmul(square, square).to_vector<float>(); }) ==
-             nothing("op.create"));
-}
-
 BOOST_AUTO_TEST_CASE(tables_with_holes) {
   const std::pair<std::string, std::string> cases[] = {
-      {"table=null", "lacks the function stream.create"},
       {"table=hole", "lacks the function stream.record"},
-      {"table=launchless", "lacks the function program.launch"},
-      {"table=planless", "lacks the function op.create"},
       {"table=mapped", "lacks the function memory.unmap, which belongs to memory.map"},
-      {"table=half", "lacks the function device.count"},
       {"table=empty", "lacks the function device.count"},
-      {"table=nameless", "calls itself \"\", not \"bad\""},
-      {"table=short", "calls itself \"\", not \"bad\""},
       {"table=endless", "calls itself \"?[2Jyyyy"},
       {"count=4294967295", "bad: the plugin reports 4294967295 devices, more than 1024"},
   };

@@ -295,43 +295,6 @@ BOOST_AUTO_TEST_CASE(barrier_returns) {
   for (const device_group& group : groups()) collective::barrier(group);
 }
 
-BOOST_AUTO_TEST_CASE(participants_that_disagree) {
-  const device_group group = largest_group();
-  if (group.size() < 2) return;
-  const tutti::device a = group[0], b = group[1];
-  auto values = put_each(values_for(group.size(), {4}, 0, 9), group);
-  const auto each = [&](auto&& call) {
-    call([&] { all_reduce(group, values); });
-    call([&] { reduce(group, values, a); });
-    call([&] { reduce_scatter(group, values); });
-  };
-
-  values[1] = put({{2, 2}, {1, 2, 3, 4}}, b);
-  each([&](auto&& f) {
-    BOOST_TEST(fails<tutti::shape_error>(f, "[4] on " + a.name() + " and [2,2] on " + b.name()));
-  });
-  BOOST_TEST(fails<tutti::shape_error>([&] { all_gather(group, values); }, "[4] on " + a.name()));
-  values[1] = put({{4}, {1, 2, 3, 4}}, b, dtype::i32);
-  each([&](auto&& f) {
-    BOOST_TEST(fails<tutti::dtype_error>(f, "f32 on " + a.name() + " and i32 on " + b.name()));
-  });
-  BOOST_TEST(fails<tutti::dtype_error>([&] { all_to_all(group, values); }, "i32 on " + b.name()));
-  values[1] = put({{4}, {1, 2, 3, 4}}, a);
-  each([&](auto&& f) {
-    BOOST_TEST(fails<tutti::device_error>(
-        f, "array 1 is on " + a.name() + ", but belongs on " + b.name()));
-  });
-  values.pop_back();
-  each([&](auto&& f) {
-    BOOST_TEST(fails<tutti::value_error>(f, std::to_string(group.size() - 1) + " arrays for " +
-                                                std::to_string(group.size()) + " devices"));
-  });
-  const device_group alone(std::vector<tutti::device>{b});
-  BOOST_TEST(fails<tutti::device_error>([&] { broadcast(alone, values[0]); },
-                                        a.name() + ", which is not one of " + b.name()));
-  BOOST_TEST(fails<tutti::value_error>([&] { reduce(alone, {put({{1}, {1}}, b)}, a); }, a.name()));
-}
-
 // Each asks for its own result, and whoever comes first starts the call for all.
 BOOST_AUTO_TEST_CASE(members_that_threads_of_their_own_evaluate) {
   for (const device_group& group : groups())
@@ -353,24 +316,6 @@ BOOST_AUTO_TEST_CASE(members_that_threads_of_their_own_evaluate) {
         for (std::size_t i = 0; i < 3; ++i)
           BOOST_TEST(of_member[i] == static_cast<float>(2 * expected.values[i]));
     }
-}
-
-BOOST_AUTO_TEST_CASE(other_wrong_use) {
-  const device_group group = first_devices(1);
-  const std::vector<array> one{put({{3}, {1, 2, 3}}, group[0])};
-  const std::vector<array> integers{put({{3}, {1, 2, 3}}, group[0], dtype::i32)};
-  const std::vector<array> truth{one[0] > 1};
-  BOOST_TEST(fails<tutti::dtype_error>([&] { all_reduce(group, integers, reduction::avg); },
-                                       "no avg of i32"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { all_reduce(group, truth); }, "no sum of bool"));
-  for (const double limit : {0.0, -1.0, double(NAN)})
-    BOOST_TEST(fails<tutti::value_error>(
-        [&] { all_reduce(group, one, reduction::sum, {.time_limit = limit}); },
-        "all_reduce: a time limit of"));
-  BOOST_TEST(fails<tutti::index_error>([&] { all_gather(group, one, 1); }, "all_gather"));
-  const std::vector<array> scalars{put({{}, {1}}, group[0])};
-  BOOST_TEST(fails<tutti::shape_error>([&] { all_gather(group, scalars); }, "0-d"));
-  BOOST_TEST(fails<tutti::value_error>([&] { all_reduce(group, {array()}); }, "all_reduce"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

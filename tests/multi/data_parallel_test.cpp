@@ -216,30 +216,6 @@ BOOST_AUTO_TEST_CASE(batches_that_are_split_already) {
   BOOST_TEST(matches(split.gradients[0].gather(group[0]), read(gradients[0]), rounding));
 }
 
-BOOST_AUTO_TEST_CASE(wrong_use_of_data_parallel) {
-  const device_group group = largest_group();
-  const auto parameters = replicate(parameters_on(group[0]), group);
-  const std::vector<array> whole = batch_at(0).on(group[0]);
-  using tutti::data_parallel;
-  BOOST_TEST(fails<tutti::value_error>([&] { data_parallel(loss(), group, {.accumulate = 0}); },
-                                       "accumulate = 0"));
-  BOOST_TEST(fails<tutti::value_error>([&] { data_parallel(loss(), group, {.bucket_bytes = 0}); },
-                                       "bucket_bytes = 0"));
-  const data_parallel step(loss(), group, {.batches = shares::equal()});
-  const std::vector<array> shorter{whole[0], whole[1]({{0, 4}})};
-  BOOST_TEST(fails<tutti::shape_error>([&] { step(parameters, shorter); }, "[11,5] and [4]"));
-  const std::vector<array> none{whole[0]({{0, 0}}), whole[1]({{0, 0}})};
-  BOOST_TEST(fails<tutti::shape_error>([&] { step(parameters, none); }, "no rows"));
-  BOOST_TEST(fails<tutti::value_error>([&] { step(parameters, std::vector<array>{}); },
-                                       "no arrays in the batch"));
-  BOOST_TEST(fails<tutti::value_error>([&] { step({}, whole); }, "no parameters"));
-  const std::vector<sharded> split{shard(parameters[0].parts()[0], group)};
-  BOOST_TEST(fails<tutti::value_error>([&] { step(split, whole); }, split[0].str()));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] { step(parameters, std::vector<sharded>{shard(whole[0], group, 1)}); },
-      "not split by rows"));
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(pipelines)
@@ -309,28 +285,6 @@ BOOST_AUTO_TEST_CASE(gradients_are_those_of_the_whole_batch) {
         }
     }
   }
-}
-
-BOOST_AUTO_TEST_CASE(wrong_use_of_pipelines) {
-  const device_group group = largest_group();
-  using tutti::pipeline;
-  BOOST_TEST(fails<tutti::value_error>([&] { pipeline(stages(group.size() + 1), group, 2); },
-                                       std::to_string(group.size() + 1) + " stages for"));
-  BOOST_TEST(fails<tutti::value_error>([&] { pipeline(stages(group.size()), group, 0); },
-                                       "0 micro-batches"));
-  const pipeline network(stages(group.size()), group, 2);
-  const array x = put(random_dense({7, 4}, -1, 1, 9), group[0], dtype::f64);
-  const auto own = stage_parameters(group, false);
-  BOOST_TEST(fails<tutti::value_error>([&] { network({}, x); }, "parameters of 0 stages"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { network(own, x({{0, 0}})); }, "no rows"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        network.value_and_grad(nn::mse, own, x, x({{0, 2}}));
-      },
-      "rows differ"));
-  if (group.size() > 1)
-    BOOST_TEST(fails<tutti::device_error>([&] { network(stage_parameters(group, true), x); },
-                                          "a parameter of stage 1 is on " + group[0].name()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

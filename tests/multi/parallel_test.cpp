@@ -228,30 +228,6 @@ BOOST_AUTO_TEST_CASE(what_the_body_throws_stops_the_loop) {
   BOOST_TEST(after >= before);
 }
 
-BOOST_AUTO_TEST_CASE(what_the_sink_throws_stops_the_loop) {
-  int calls = 0;
-  BOOST_CHECK_THROW(tutti::parallel_for(device_group(), {0, 1000}, squares,
-                                        [&](const chunk&, const chunk_results&) {
-                                          if (++calls == 3) throw surprise();
-                                        }),
-                    surprise);
-  BOOST_TEST(calls == 3);
-}
-
-BOOST_AUTO_TEST_CASE(bodies_that_make_no_sense_are_named) {
-  const auto run = [](const tutti::chunk_body& body, const tutti::loop_options& options = {}) {
-    return message_of<tutti::value_error>([&] {
-      tutti::parallel_for(device_group(), {0, 10}, body, {}, options);
-    });
-  };
-  BOOST_TEST(run({}) == "parallel_for: there is no body");
-  BOOST_TEST(run([](const chunk&) { return std::vector<array>(1); }) ==
-             "parallel_for: the body returned an array that is not valid");
-  BOOST_TEST(run(squares, {.depth = 0, .label = "fit"}) == "fit: depth is 0, not at least 1");
-  BOOST_TEST(run(squares, {.policy = loop_policy::weighted, .weights = {1}})
-                 .find("parallel_for: 1 weights for ") == 0u);
-}
-
 BOOST_AUTO_TEST_CASE(loops_may_run_at_the_same_time_and_inside_each_other) {
   std::atomic<int> right{0};
   std::vector<std::thread> threads;
@@ -304,31 +280,6 @@ BOOST_AUTO_TEST_CASE(a_map_of_rows_is_the_function_of_the_whole) {
   const array none = tutti::parallel_map(group, tutti::zeros({0, 4}, tutti::dtype::f32, group[0]),
                                          [](const array& rows) { return tutti::exp(rows); });
   BOOST_TEST((none.shape() == tutti::shape{0, 4}));
-}
-
-BOOST_AUTO_TEST_CASE(maps_check_their_rows) {
-  const device_group group;
-  const array x = tutti::arange(6, tutti::dtype::f32, group[0]).reshape({6, 1});
-  const array other = tutti::arange(5, tutti::dtype::f32, group[0]);
-  using rows = std::vector<array>;
-  const auto same = [](const rows& r) { return r[0]; };
-  BOOST_TEST(message_of<tutti::value_error>([&] { tutti::parallel_map(group, rows{}, same); }) ==
-             "parallel_map: there are no inputs");
-  BOOST_TEST(message_of<tutti::shape_error>([&] {
-               tutti::parallel_map(group, rows{x, other}, same);
-             }) == "parallel_map: inputs with differing numbers of rows: [6,1] and [5]");
-  BOOST_TEST(message_of<tutti::shape_error>([&] {
-               tutti::parallel_map(group, rows{other[0]}, same);
-             }) == "parallel_map: a 0-d array has no rows");
-  const std::string text = message_of<tutti::shape_error>(
-      [&] { tutti::parallel_map(group, x, [](const array& r) { return tutti::sum(r); }); });
-  BOOST_TEST(text.find("parallel_map: f made an array of shape [] of ") == 0u, text);
-  std::atomic<int> calls{0};
-  BOOST_CHECK_THROW(
-      tutti::parallel_map(
-          group, x, [&](const array& r) { return calls++ == 0 ? r : r.astype(tutti::dtype::i32); },
-          {.grain = 1}),
-      tutti::dtype_error);
 }
 
 BOOST_AUTO_TEST_CASE(a_report_is_a_table) {

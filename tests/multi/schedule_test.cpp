@@ -7,7 +7,6 @@
 #include <cmath>
 #include <numeric>
 #include <random>
-#include <tutti/error.hpp>
 
 #include "simulator.hpp"
 #include "tutti_test/random.hpp"
@@ -44,15 +43,6 @@ std::vector<simulated_device> mixed(std::size_t n, double most, std::uint64_t se
 double total_speed(const std::vector<simulated_device>& devices) {
   return std::accumulate(devices.begin(), devices.end(), 0.0,
                          [](double sum, const simulated_device& d) { return sum + d.speed; });
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const tutti::value_error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
 }
 
 }  // namespace
@@ -287,31 +277,6 @@ BOOST_AUTO_TEST_CASE(the_ends_of_the_index_type_are_no_trouble) {
       }
   const loop_options uneven{.policy = loop_policy::weighted, .weights = {0, 1, 1e-300}};
   BOOST_TEST(covers_once(simulate({0, most}, devices, uneven).stored, {0, most}));
-}
-
-BOOST_AUTO_TEST_CASE(settings_that_make_no_sense_are_named) {
-  const auto with = [](loop_options o, index_range r = {0, 10}) {
-    return message_of([&] { simulate(r, {{1}, {1}}, o); });
-  };
-  constexpr auto weighted = loop_policy::weighted;
-  BOOST_TEST(with({}, {5, 4}) == "parallel_for: the range ends before it begins: [5, 4)");
-  BOOST_TEST(with({.grain = 0}) == "parallel_for: grain is 0, not at least 1");
-  BOOST_TEST(with({.depth = 0}) == "parallel_for: depth is 0, not at least 1");
-  BOOST_TEST(with({.time_limit = -1.0, .label = "fit"}) == "fit: time_limit is -1 s, not above 0");
-  BOOST_TEST(with({.time_limit = std::nan("")}) ==
-             "parallel_for: time_limit is nan s, not above 0");
-  BOOST_TEST(with({.policy = weighted, .weights = {1}}) == "parallel_for: 1 weights for 2 devices");
-  BOOST_TEST(with({.policy = weighted, .weights = {1, -2}}) == "parallel_for: weight 1 is -2");
-  BOOST_TEST(with({.policy = weighted, .weights = {1, std::nan("")}}) ==
-             "parallel_for: weight 1 is nan");
-  BOOST_TEST(with({.policy = weighted, .weights = {1, INFINITY}}) ==
-             "parallel_for: weight 1 is inf");
-  BOOST_TEST(with({.policy = weighted, .weights = {0, 0}}) ==
-             "parallel_for: the 2 weights sum to 0");
-  BOOST_TEST(with({.weights = {1, 1}}) ==
-             "parallel_for: weights are for the policy weighted, not for dynamic");
-  constexpr auto least = std::numeric_limits<std::int64_t>::min();
-  BOOST_TEST(with({}, {least, 1}).find("the range is too long") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(time_limits_stand_still_while_programs_are_compiled_and_sinks_run) {

@@ -1,48 +1,222 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The values of the opencl plugin's collectives against loops on the host.
-#include "collectives_rig.hpp"
+// The opencl plugin's collectives beyond the groups of `tutti verify`: their order among the work
+// of streams and among each other, threads, groups, more devices than one launch takes arrays of.
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <deque>
+#include <thread>
 
-using namespace tutti::test;
-namespace sdk = tutti::sdk;
+#include "tutti_test/collective_calls.hpp"
+#include "tutti_test/paths.hpp"
+#include "verify/collective_trials.hpp"
 
 namespace {
 
-std::vector<int32_t> reductions_of(uint8_t dtype) {
-  if (dtype == TUTTI_BOOL) return {TUTTI_REDUCE_ANY, TUTTI_REDUCE_ALL};
-  return {TUTTI_REDUCE_SUM, TUTTI_REDUCE_PROD, TUTTI_REDUCE_MIN, TUTTI_REDUCE_MAX};
+using namespace tutti::conformance;
+using kind = trial_kind;
+using array = collective_array;
+
+struct rig : collective_rig {
+  explicit rig(uint32_t most = 64) : collective_rig(tutti_test::paths::opencl_plugin, most) {}
+};
+
+using std::chrono::milliseconds;
+
+image numbers(uint64_t count, uint64_t value) {
+  image content(TUTTI_U32, count);
+  for (uint64_t i = 0; i < count; ++i) content.set(i, (value * (i + 1)) & 0xffffffffu);
+  return content;
 }
+
+// An array of u32 on each device: participant n's element i is (n + 1) * (i + 1).
+std::deque<array> arrays_on(const rig& r, uint64_t count) {
+  std::deque<array> arrays;
+  for (uint32_t n = 0; n < r.size(); ++n) arrays.emplace_back(r.devices[n], numbers(count, n + 1));
+  return arrays;
+}
+
+handle<tutti_event> all_reduce(const rig& r, tutti_communicator* c, const array& a,
+                               tutti_stream* stream, outcome* result = nullptr) {
+  tutti_event* event = nullptr;
+  const tutti_view v = a.view(0, a.data.size());
+  const outcome found = take(r.calls().all_reduce(c, stream, &v, &v, TUTTI_REDUCE_SUM, &event));
+  if (result != nullptr) {
+    *result = found;
+  } else {
+    BOOST_REQUIRE_EQUAL(found.message, "");
+  }
+  return r.own(event);
+}
+
+handle<tutti_event> all_reduce(const rig& r, uint32_t n, const array& a) {
+  return all_reduce(r, r.members[n], a, r.devices[n].main_stream.get());
+}
+
+handle<tutti_event> host_event(const session& s) {
+  tutti_event* event = nullptr;
+  check(s.api->stream->event_create(s.device.get(), &event), "event_create");
+  return {event, s.api->stream->event_release};
+}
+
+// Fails instead of waiting for ever.
+outcome wait_a_while(const rig& r, const handle<tutti_event>& event) {
+  for (int tries = 0; tries < 1000; ++tries) {
+    int32_t done = 0;
+    const outcome found = take(r.api().stream->event_query(event.get(), &done));
+    if (found || done != 0) return found;
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return {TUTTI_ERROR_TIMEOUT, "still not done"};
+}
+
+uint64_t triangle(uint64_t n) { return n * (n + 1) / 2; }
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(reductions_of_every_dtype) {
-  rig r(2);
-  generator random(11);
-  for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {
-    if (!r.devices[0].stores(dtype)) continue;
-    for (const int32_t reduction : reductions_of(dtype)) {
-      experiment(r, {kind::all_reduce, dtype, reduction, 0, 1009}, random).run();
-    }
+BOOST_AUTO_TEST_CASE(work_before_and_after_stays_in_order) {
+  rig r;
+  const uint64_t count = 30011;
+  auto arrays = arrays_on(r, count);
+  const image before = numbers(count, 5), after = numbers(count, 9);
+  std::vector<image> found(r.size(), after);
+  const handle<tutti_event> gate = host_event(r.devices[0]);
+  check(r.api().stream->wait(r.devices[0].main_stream.get(), gate.get()), "wait");
+  std::vector<handle<tutti_event>> events;
+  for (uint32_t n = 0; n < r.size(); ++n) {
+    const tutti_transfer_api& api = *r.api().transfer;
+    tutti_stream* const stream = r.devices[n].main_stream.get();
+    tutti_buffer* const buffer = arrays[n].buffer.get();
+    const uint64_t bytes = before.bytes.size();
+    check(api.write(stream, buffer, 0, before.bytes.data(), bytes, 0, nullptr), "write");
+    events.push_back(all_reduce(r, n, arrays[n]));
+    check(api.read(stream, buffer, 0, found[n].bytes.data(), bytes, 0, nullptr), "read");
+    check(api.write(stream, buffer, 0, after.bytes.data(), bytes, 0, nullptr), "write");
+  }
+  std::this_thread::sleep_for(milliseconds(20));
+  for (const auto& event : events) BOOST_TEST(!r.done(event));
+  check(r.api().stream->event_signal(gate.get(), nullptr), "signal");
+  for (uint32_t n = 0; n < r.size(); ++n) {
+    BOOST_TEST(wait_a_while(r, events[n]).message == "");
+    check(r.api().stream->synchronize(r.devices[n].main_stream.get()), "synchronize");
+    BOOST_TEST((found[n].bytes == numbers(count, 5 * r.size()).bytes));
+    BOOST_TEST((arrays[n].read(r.devices[n]).bytes == after.bytes));
   }
 }
 
-// Few programs, all shapes: divided evenly and not, empty, in place, from threads.
-BOOST_AUTO_TEST_CASE(every_collective_and_place) {
+// One thread calls all; each participant runs ahead by the whole chain; two streams in turns.
+BOOST_AUTO_TEST_CASE(many_in_flight) {
   rig r;
-  generator random(12);
-  const std::pair<uint8_t, int32_t> samples[] = {{TUTTI_F16, TUTTI_REDUCE_SUM},
-                                                 {TUTTI_U8, TUTTI_REDUCE_MAX}};
-  for (const auto& [dtype, reduction] : samples) {
-    for (const kind what : every_kind) {
-      for (const uint64_t share : {0, 1, 7, 1021, 40001}) {
-        for (const where out : {where::apart, where::same, where::own_share}) {
-          trial t{what, dtype, reduction, 0, share, out, share == 7};
-          t.root = static_cast<uint32_t>(random() % r.size());
-          experiment(r, t, random).run();
-        }
-      }
+  constexpr int rounds = 12;
+  auto first = arrays_on(r, 7001), second = arrays_on(r, 13);
+  std::deque<handle<tutti_stream>> others;
+  for (const session& s : r.devices) others.push_back(s.stream());
+  for (uint32_t n = 0; n < r.size(); ++n) {
+    for (int round = 0; round < rounds; ++round) {
+      all_reduce(r, n, first[n]);
+      all_reduce(r, r.members[n], second[n], others[n].get());
     }
   }
+  uint64_t value = triangle(r.size());
+  for (int round = 1; round < rounds; ++round) value *= r.size();
+  for (uint32_t n = 0; n < r.size(); ++n) {
+    check(r.api().stream->synchronize(r.devices[n].main_stream.get()), "synchronize");
+    check(r.api().stream->synchronize(others[n].get()), "synchronize");
+    BOOST_TEST((first[n].read(r.devices[n]).bytes == numbers(7001, value).bytes));
+    BOOST_TEST((second[n].read(r.devices[n]).bytes == numbers(13, value).bytes));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_for_each) {
+  rig r;
+  constexpr int rounds = 30;
+  auto arrays = arrays_on(r, 1500);
+  std::vector<std::thread> threads;
+  for (uint32_t n = 0; n < r.size(); ++n) {
+    threads.emplace_back([&, n] {
+      const tutti_view v = arrays[n].view(0, 1500);
+      for (int round = 0; round < rounds; ++round) {
+        if ((round * 7 + n) % 5 == 0) std::this_thread::sleep_for(milliseconds(1));
+        take(r.calls().broadcast(r.members[n], r.devices[n].main_stream.get(), &v,
+                                 static_cast<uint32_t>(round) % r.size(), nullptr));
+        const handle<tutti_event> done = all_reduce(r, n, arrays[n]);
+        if (round % 4 == 0) r.wait(done);
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  uint64_t value = 1;
+  for (int round = 0; round < rounds; ++round) value *= r.size();
+  for (uint32_t n = 0; n < r.size(); ++n) {
+    check(r.api().stream->synchronize(r.devices[n].main_stream.get()), "synchronize");
+    BOOST_TEST((arrays[n].read(r.devices[n]).bytes == numbers(1500, value).bytes));
+  }
+}
+
+// All participants in one call: one that is wrong keeps the others from beginning, one that
+// disagrees fails the group, and the participants stay in step.
+BOOST_AUTO_TEST_CASE(groups_begin_together) {
+  rig r;
+  if (r.size() < 2) return;
+  const auto arrays = arrays_on(r, 64);
+  const tutti_test::collective_calls api = r.calls();
+  std::vector<tutti_view> views;
+  std::vector<tutti_event*> events(r.size());
+  for (uint32_t n = 0; n < r.size(); ++n) views.push_back(arrays[n].view(0, 64));
+  std::vector<tutti_collective_call> group;
+  for (uint32_t n = 0; n < r.size(); ++n)
+    group.push_back({TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_REDUCE_SUM, 0, 0, r.members[n],
+                     r.devices[n].main_stream.get(), &views[n], &views[n], &events[n]});
+  tutti_collective_call& last = group.back();
+  const std::string name = "participant " + std::to_string(r.size() - 1);
+  last.kind = 4711;
+  BOOST_TEST(take(api.group(group)).message == "collectives: kind 4711 is unknown");
+  last.kind = TUTTI_COLLECTIVE_ALL_REDUCE;
+  last.reduction = TUTTI_REDUCE_NONE;
+  BOOST_TEST(take(api.group(group)).message.find("all_reduce, " + name + ": no reduction") == 0u);
+  last.reduction = TUTTI_REDUCE_MAX;
+  const outcome disagree = take(api.group(group));
+  BOOST_TEST(disagree.code == TUTTI_ERROR_INVALID_ARGUMENT);
+  BOOST_TEST(disagree.message.find("all_reduce: the participants disagree") == 0u);
+  for (const tutti_event* event : events) BOOST_TEST(event == nullptr);
+  last.reduction = TUTTI_REDUCE_SUM;
+  check(api.group(group), "a group");
+  for (tutti_event* event : events) BOOST_TEST(wait_a_while(r, r.own(event)).message == "");
+  for (uint32_t n = 0; n < r.size(); ++n)
+    BOOST_TEST((arrays[n].read(r.devices[n]).bytes == numbers(64, triangle(r.size())).bytes));
+}
+
+BOOST_AUTO_TEST_CASE(a_group_of_several_processes_is_unsupported) {
+  rig r(1);
+  const tutti_participant mine{r.devices[0].device.get(), 1, 0};
+  tutti_communicator_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.identifier = "far away";
+  desc.size = 2;
+  desc.participant_count = 1;
+  desc.participant_size = sizeof mine;
+  desc.participants = &mine;
+  tutti_communicator* made = nullptr;
+  const outcome refused = take(r.api().collective->create(&desc, &made));
+  BOOST_TEST(refused.code == TUTTI_ERROR_UNSUPPORTED);
+  BOOST_TEST(refused.message ==
+             "collectives: 1 of 2 participants are of this process, and OpenCL reaches no others");
+}
+
+BOOST_AUTO_TEST_CASE(a_released_participant_is_missed) {
+  rig r;
+  if (r.size() < 2) return;
+  auto members = r.communicators();
+  const auto arrays = arrays_on(r, 50);
+  tutti_stream* const stream = r.devices[1].main_stream.get();
+  const auto waiting = all_reduce(r, members[1], arrays[1], stream);
+  r.calls().release(members[0]);
+  members.erase(members.begin());
+  BOOST_TEST(wait_a_while(r, waiting).code == TUTTI_ERROR_INVALID_ARGUMENT);
+  outcome later{};
+  all_reduce(r, members[0], arrays[1], stream, &later);
+  BOOST_TEST(later.message == "all_reduce, participant 1: participant 0 was released");
+  r.release(members);
 }
 
 // More arrays than one launch takes, where there are as many devices.
@@ -63,114 +237,4 @@ BOOST_AUTO_TEST_CASE(slices_longer_than_a_piece) {
   trial t{kind::all_reduce, TUTTI_F64, TUTTI_REDUCE_SUM, 0, 0, where::same};
   t.share = r.size() * (uint64_t{4} << 20) / sizeof(double) + 5;
   experiment(r, t, random).run();
-}
-
-BOOST_AUTO_TEST_CASE(some_of_the_devices_or_one) {
-  generator random(14);
-  for (const uint32_t most : {1, 2}) {
-    rig r(most);
-    for (const kind what : every_kind) {
-      for (const where out : {where::apart, where::same}) {
-        experiment(r, {what, TUTTI_F16, TUTTI_REDUCE_SUM, 0, 101, out}, random).run();
-      }
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(the_same_bits_on_all_devices_and_runs) {
-  rig r;
-  const uint64_t count = 5003;
-  std::vector<std::byte> first;
-  for (int run = 0; run < 3; ++run) {
-    generator random(15);
-    std::deque<array> arrays;
-    for (const session& s : r.devices) {
-      image content(TUTTI_F32, count);
-      for (uint64_t i = 0; i < count; ++i) content.set(i, random_value(TUTTI_F32, -1, 1, random));
-      arrays.emplace_back(s, content);
-    }
-    for (uint32_t n = 0; n < r.size(); ++n) {
-      const tutti_view v = arrays[n].view(0, count);
-      check(r.calls().all_reduce(r.members[n], r.devices[n].main_stream.get(), &v, &v,
-                                 TUTTI_REDUCE_SUM, nullptr),
-            "all_reduce");
-    }
-    for (uint32_t n = 0; n < r.size(); ++n) {
-      const image found = arrays[n].read(r.devices[n]);
-      if (first.empty()) first = found.bytes;
-      BOOST_TEST(found.bytes == first);
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(views_of_any_rank_that_are_contiguous) {
-  rig r;
-  generator random(16);
-  std::deque<array> arrays;
-  for (const session& s : r.devices) {
-    image content(TUTTI_I32, 24);
-    for (uint64_t i = 0; i < 24; ++i) content.set(i, i);
-    arrays.emplace_back(s, content);
-  }
-  for (uint32_t n = 0; n < r.size(); ++n) {
-    tutti_view v = arrays[n].view(0, 2);
-    v.rank = 3;
-    v.extent[1] = 3, v.extent[2] = 4;
-    v.stride[0] = 12, v.stride[1] = 4, v.stride[2] = 1;
-    check(r.calls().all_reduce(r.members[n], r.devices[n].main_stream.get(), &v, &v,
-                               TUTTI_REDUCE_SUM, nullptr),
-          "all_reduce");
-  }
-  for (uint32_t n = 0; n < r.size(); ++n) {
-    const image found = arrays[n].read(r.devices[n]);
-    for (uint64_t i = 0; i < 24; ++i) BOOST_TEST(found.get(i) == i * r.size());
-  }
-}
-
-BOOST_AUTO_TEST_CASE(wrong_arguments_are_refused) {
-  rig r;
-  const tutti_test::collective_calls api = r.calls();
-  const session& s = r.devices[0];
-  const array a(s, image(TUTTI_F32, 64));
-  tutti_stream* const stream = s.main_stream.get();
-  const tutti_view sixteen = a.view(0, 16), nine = a.view(0, 9), beyond = a.view(60, 5);
-  tutti_view spread = sixteen;
-  spread.stride[0] = 2;
-  tutti_communicator* const c = r.members[0];
-  const std::string size = std::to_string(r.size());
-  const auto refused = [&](tutti_status* status, int32_t code, const std::string& message) {
-    const outcome found = take(status);
-    BOOST_TEST(found.code == code);
-    BOOST_TEST(found.message.find(message) != std::string::npos, found.message);
-  };
-  refused(api.all_reduce(c, stream, &sixteen, &nine, TUTTI_REDUCE_SUM, nullptr),
-          TUTTI_ERROR_INVALID_ARGUMENT, "all_reduce, participant 0: 16 f32 in, 9 f32 out");
-  refused(api.all_reduce(c, stream, &sixteen, &spread, TUTTI_REDUCE_SUM, nullptr),
-          TUTTI_ERROR_INVALID_ARGUMENT, "all_reduce, participant 0: the view is not contiguous");
-  refused(api.broadcast(c, stream, &beyond, 0, nullptr), TUTTI_ERROR_INVALID_ARGUMENT, "broadcast");
-  refused(api.broadcast(c, stream, nullptr, 0, nullptr), TUTTI_ERROR_INVALID_ARGUMENT,
-          "broadcast, participant 0: view is NULL");
-  refused(api.broadcast(c, stream, &nine, r.size(), nullptr), TUTTI_ERROR_INVALID_ARGUMENT,
-          "broadcast, participant 0: participant " + size + " of " + size);
-  refused(api.send(c, stream, &nine, 0, nullptr), TUTTI_ERROR_UNSUPPORTED,
-          "send, participant 0: participant 0 is the caller");
-  refused(api.all_reduce(c, stream, &nine, &nine, TUTTI_REDUCE_ARGMIN, nullptr),
-          TUTTI_ERROR_UNSUPPORTED, "all_reduce, participant 0: no reduction 7 of f32");
-  refused(api.all_reduce(c, stream, &nine, &nine, TUTTI_REDUCE_ANY, nullptr),
-          TUTTI_ERROR_UNSUPPORTED, "all_reduce, participant 0: no reduction 5 of f32");
-  refused(api.all_reduce(nullptr, stream, &nine, &nine, TUTTI_REDUCE_SUM, nullptr),
-          TUTTI_ERROR_INVALID_ARGUMENT, "communicator is NULL");
-  tutti_device* const twice[] = {s.device.get(), s.device.get()};
-  tutti_communicator* made[2] = {};
-  refused(api.create(twice, 2, made), TUTTI_ERROR_UNSUPPORTED, "participants 0 and 1 are both on");
-  refused(api.create(twice, 0, made), TUTTI_ERROR_INVALID_ARGUMENT, "no participants");
-  if (r.size() > 1) {
-    refused(api.broadcast(r.members[1], stream, &nine, 0, nullptr), TUTTI_ERROR_INVALID_ARGUMENT,
-            "the stream belongs to another device");
-    refused(api.broadcast(r.members[1], r.devices[1].main_stream.get(), &nine, 0, nullptr),
-            TUTTI_ERROR_INVALID_ARGUMENT, "the buffer belongs to device");
-  }
-  // What was refused took no part in anything.
-  generator random(17);
-  experiment(r, {kind::broadcast, TUTTI_U8, TUTTI_REDUCE_NONE, 0, 33}, random).run();
 }

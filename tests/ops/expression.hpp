@@ -7,7 +7,6 @@
 
 #include <complex>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <ostream>
 #include <vector>
@@ -57,9 +56,6 @@ using program = std::vector<step>;
 /// A program of `length` steps, always the same for a seed.
 program random_program(std::uint64_t seed, int length);
 
-/// Whether operands of the new shapes fit the step; gives its own shape then.
-bool infer_shape(step& s, const program& steps);
-
 /// What reals and integers are on the device. Integers are taken modulo 97 after each operation
 /// that makes them larger, having wrapped as their dtype does.
 struct dtypes {
@@ -76,11 +72,8 @@ struct host_array {
   std::vector<double> bounds;
 };
 
-/// May falsify the value of step i: for tests of the tests.
-using tampering = std::function<void(const program& steps, std::size_t i, host_array& value)>;
-
 /// Every step's value.
-std::vector<host_array> on_host(const program& steps, dtypes types, const tampering& tamper = {});
+std::vector<host_array> on_host(const program& steps, dtypes types);
 
 /// Every step's value as an array of these dtypes; each evaluated before the next where `eager`.
 std::vector<tutti::array> on_device(const program& steps, dtypes types, bool eager);

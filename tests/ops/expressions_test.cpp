@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random programs (expression.hpp): what the fuser makes of a whole program must equal what its
-// steps give one by one, and loops on the host. A failure prints a small program that fails
-// (shrink.hpp) and the seed: TUTTI_TEST_SEED, printed by each test program, draws it again.
+// steps give one by one, and loops on the host. A failure prints the program and the seed:
+// TUTTI_TEST_SEED, printed by each test program, draws it again.
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
-#include "shrink.hpp"
+#include "expression.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace {
@@ -27,42 +27,6 @@ dtypes types_of(int i) {
   return {reals[i % 5], integers[i % 8]};
 }
 
-enum class outcome { right, wrong, threw };
-
-// Of the last step, and in words.
-std::pair<outcome, std::string> run(const program& steps, dtypes types, bool eager) {
-  const host_array expected = on_host(steps, types).back();
-  try {
-    const auto text = difference(on_device(steps, types, eager).back(), expected);
-    return {text ? outcome::wrong : outcome::right, text.value_or("")};
-  } catch (const std::exception& e) {
-    return {outcome::threw, e.what()};
-  }
-}
-
-std::string describe(const program& steps, dtypes types, bool eager, std::string_view what) {
-  std::ostringstream text;
-  text << tutti::name(types.real) << ", " << tutti::name(types.integer)
-       << (eager ? ", step by step: " : ", lazily: ") << what << '\n'
-       << steps;
-  return text.str();
-}
-
-// The step that fails, made small; nothing where it is right by itself.
-std::optional<std::string> small_failure(const program& steps, dtypes types) {
-  for (bool eager : {true, false}) {
-    for (std::size_t n = 1; n <= steps.size(); ++n) {
-      const program prefix(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(n));
-      const outcome first = run(prefix, types, eager).first;
-      if (first == outcome::right) continue;
-      const program small = shrink(
-          prefix, types, [&](const program& p) { return run(p, types, eager).first == first; });
-      return describe(small, types, eager, run(small, types, eager).second);
-    }
-  }
-  return std::nullopt;
-}
-
 std::optional<std::string> failure(const program& steps, dtypes types) {
   const std::vector<host_array> expected = on_host(steps, types);
   std::string what;
@@ -79,8 +43,10 @@ std::optional<std::string> failure(const program& steps, dtypes types) {
     what = e.what();
   }
   if (what.empty()) return std::nullopt;
-  if (auto small = small_failure(steps, types)) return small;
-  return "only as a whole: " + describe(steps, types, false, what);
+  std::ostringstream text;
+  text << tutti::name(types.real) << ", " << tutti::name(types.integer) << ": " << what << '\n'
+       << steps;
+  return text.str();
 }
 
 }  // namespace

@@ -13,6 +13,109 @@ using tutti::shape;
 constexpr int real_unary_count = 11;
 constexpr int binary_count = 5;
 
+// ---- shapes
+
+bool broadcast_of(step& s, const program& steps) {
+  shape to;
+  try {
+    for (int f : s.from) to = tutti::broadcast_shapes(to, steps[std::size_t(f)].shape);
+  } catch (const tutti::error&) {
+    return false;
+  }
+  s.shape = to;
+  return true;
+}
+
+bool slice_of(step& s, const shape& from) {
+  const auto axis = static_cast<int>(s.numbers[0]);
+  const std::int64_t start = s.numbers[1], by = s.numbers[2];
+  if (axis >= from.rank() || start >= from[axis]) return false;
+  s.shape = from;
+  s.shape[axis] = by > 0 ? (from[axis] - start + by - 1) / by : start / -by + 1;
+  return true;
+}
+
+// The shape that it has, as far as the operand can still be stretched to it.
+bool stretched(step& s, const shape& from) {
+  const int added = s.shape.rank() - from.rank();
+  if (added < 0) return false;
+  for (int i = 0; i < from.rank(); ++i)
+    if (from[i] != 1) s.shape[added + i] = from[i];
+  return true;
+}
+
+bool joined_of(step& s, const shape& a, const shape& b) {
+  shape other = b;
+  if (a.rank() != b.rank() || s.choice >= a.rank()) return false;
+  other[s.choice] = a[s.choice];
+  if (other != a) return false;
+  other[s.choice] += b[s.choice];
+  s.shape = other;
+  return true;
+}
+
+bool without_axes(step& s, const shape& from) {
+  shape to;
+  for (int i = 0; i < from.rank(); ++i)
+    if (std::find(s.numbers.begin(), s.numbers.end(), i) == s.numbers.end()) to.push_back(from[i]);
+  const bool fits = to.rank() + s.numbers.rank() == from.rank();
+  s.shape = to;
+  return fits;
+}
+
+// The shape of a step whose operands fit; false where they do not.
+bool infer_shape(step& s, const program& steps) {
+  const auto from = [&](std::size_t k) -> const shape& {
+    return steps[static_cast<std::size_t>(s.from[k])].shape;
+  };
+  switch (s.what) {
+    case operation::input:
+      return true;
+    case operation::binary:
+    case operation::compare:
+    case operation::where:
+    case operation::to_complex:
+      return broadcast_of(s, steps);
+    case operation::reshape:
+      if (s.shape.size() != from(0).size()) s.shape = {from(0).size()};
+      return true;
+    case operation::transpose:
+      if (s.numbers.rank() != from(0).rank()) return false;
+      s.shape = from(0);
+      for (int i = 0; i < s.shape.rank(); ++i) s.shape[i] = from(0)[static_cast<int>(s.numbers[i])];
+      return true;
+    case operation::slice:
+      return slice_of(s, from(0));
+    case operation::broadcast:
+      return stretched(s, from(0));
+    case operation::reduce:
+      return without_axes(s, from(0));
+    case operation::concatenate:
+      return joined_of(s, from(0), from(1));
+    case operation::product:
+      if (from(0).rank() != 2 || from(1).rank() != 2 || from(0)[1] != from(1)[0]) return false;
+      s.shape = {from(0)[0], from(1)[1]};
+      return true;
+    case operation::take:
+      s.shape = from(0);
+      if (s.shape.rank() == 0) return false;
+      for (std::int64_t place : s.numbers)
+        if (place < -s.shape[0] || place >= s.shape[0]) return false;
+      s.shape[0] = s.numbers.rank();
+      return true;
+    case operation::scan:
+    case operation::sort:
+    case operation::argsort:
+      s.shape = from(0);
+      return s.numbers[0] < s.shape.rank();
+    default:
+      s.shape = from(0);
+      return true;
+  }
+}
+
+// ---- drawing
+
 class generator {
  public:
   explicit generator(std::uint64_t seed) : engine_(seed) {}
@@ -217,107 +320,7 @@ class generator {
   program steps_;
 };
 
-// ---- shapes
-
-bool broadcast_of(step& s, const program& steps) {
-  shape to;
-  try {
-    for (int f : s.from) to = tutti::broadcast_shapes(to, steps[std::size_t(f)].shape);
-  } catch (const tutti::error&) {
-    return false;
-  }
-  s.shape = to;
-  return true;
-}
-
-bool slice_of(step& s, const shape& from) {
-  const auto axis = static_cast<int>(s.numbers[0]);
-  const std::int64_t start = s.numbers[1], by = s.numbers[2];
-  if (axis >= from.rank() || start >= from[axis]) return false;
-  s.shape = from;
-  s.shape[axis] = by > 0 ? (from[axis] - start + by - 1) / by : start / -by + 1;
-  return true;
-}
-
-// The shape that it has, as far as the operand can still be stretched to it.
-bool stretched(step& s, const shape& from) {
-  const int added = s.shape.rank() - from.rank();
-  if (added < 0) return false;
-  for (int i = 0; i < from.rank(); ++i)
-    if (from[i] != 1) s.shape[added + i] = from[i];
-  return true;
-}
-
-bool joined_of(step& s, const shape& a, const shape& b) {
-  shape other = b;
-  if (a.rank() != b.rank() || s.choice >= a.rank()) return false;
-  other[s.choice] = a[s.choice];
-  if (other != a) return false;
-  other[s.choice] += b[s.choice];
-  s.shape = other;
-  return true;
-}
-
-bool without_axes(step& s, const shape& from) {
-  shape to;
-  for (int i = 0; i < from.rank(); ++i)
-    if (std::find(s.numbers.begin(), s.numbers.end(), i) == s.numbers.end()) to.push_back(from[i]);
-  const bool fits = to.rank() + s.numbers.rank() == from.rank();
-  s.shape = to;
-  return fits;
-}
-
 }  // namespace
-
-bool infer_shape(step& s, const program& steps) {
-  const auto from = [&](std::size_t k) -> const shape& {
-    return steps[static_cast<std::size_t>(s.from[k])].shape;
-  };
-  switch (s.what) {
-    case operation::input:
-      return true;
-    case operation::binary:
-    case operation::compare:
-    case operation::where:
-    case operation::to_complex:
-      return broadcast_of(s, steps);
-    case operation::reshape:
-      if (s.shape.size() != from(0).size()) s.shape = {from(0).size()};
-      return true;
-    case operation::transpose:
-      if (s.numbers.rank() != from(0).rank()) return false;
-      s.shape = from(0);
-      for (int i = 0; i < s.shape.rank(); ++i) s.shape[i] = from(0)[static_cast<int>(s.numbers[i])];
-      return true;
-    case operation::slice:
-      return slice_of(s, from(0));
-    case operation::broadcast:
-      return stretched(s, from(0));
-    case operation::reduce:
-      return without_axes(s, from(0));
-    case operation::concatenate:
-      return joined_of(s, from(0), from(1));
-    case operation::product:
-      if (from(0).rank() != 2 || from(1).rank() != 2 || from(0)[1] != from(1)[0]) return false;
-      s.shape = {from(0)[0], from(1)[1]};
-      return true;
-    case operation::take:
-      s.shape = from(0);
-      if (s.shape.rank() == 0) return false;
-      for (std::int64_t place : s.numbers)
-        if (place < -s.shape[0] || place >= s.shape[0]) return false;
-      s.shape[0] = s.numbers.rank();
-      return true;
-    case operation::scan:
-    case operation::sort:
-    case operation::argsort:
-      s.shape = from(0);
-      return s.numbers[0] < s.shape.rank();
-    default:
-      s.shape = from(0);
-      return true;
-  }
-}
 
 program random_program(std::uint64_t seed, int length) { return generator(seed).draw(length); }
 

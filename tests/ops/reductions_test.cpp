@@ -126,37 +126,6 @@ BOOST_AUTO_TEST_CASE(any_axes_of_any_layout) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(long_and_odd_lengths) {
-  for (std::int64_t n : {1, 2, 3, 31, 64, 257, 1000, 4099, 100003}) {
-    const dense a = random_dense({n}, -1, 1, static_cast<std::uint64_t>(n));
-    const array x = upload_as<float>(a);
-    BOOST_TEST_CONTEXT(n << " elements") {
-      BOOST_TEST(matches(tutti::sum(x), {{}, {total(a.values)}}, {.absolute = 1e-4}));
-      BOOST_TEST(matches(tutti::max(x), {{}, {largest(a.values)}}));
-      BOOST_TEST(matches(tutti::min(x), {{}, {smallest(a.values)}}));
-      const auto top = std::max_element(a.values.begin(), a.values.end()) - a.values.begin();
-      BOOST_TEST(matches(tutti::argmax(x), {{}, {static_cast<double>(top)}}));
-      // As the tail of a fused expression.
-      double squares = 0;
-      for (double v : a.values) squares += v * v;
-      BOOST_TEST(matches(tutti::sum(x * x), {{}, {squares}}, {.relative = 1e-5}));
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(rows_and_columns_of_a_matrix) {
-  for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{1, 513}, {513, 1}, {129, 67}}) {
-    const dense a = random_dense({m, n}, -1, 1, 12);
-    for (const auto& [layout, x] : layouts(a)) {
-      BOOST_TEST_CONTEXT(layout << " " << a.extents.str()) {
-        for (unsigned mask : {1u, 2u})
-          BOOST_TEST(matches(tutti::sum(x, axes_of(mask, 2)), reduce_by(a, mask, false, total),
-                             {.absolute = 1e-4}));
-      }
-    }
-  }
-}
-
 BOOST_AUTO_TEST_CASE(integers_and_bool) {
   const dense a = random_integers({6, 35}, -3, 3, 13);
   const array x = upload_as<std::int32_t>(a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorts against the standard library: both orders, axes, layouts, dtypes, NaN and equal elements,
-// lengths around those at which kernels change their way; what is read off sorted rows.
+// Sorts against the standard library: both orders, axes, layouts, NaN and equal elements; what is
+// read off sorted rows. Every dtype, and lengths at which kernels change their way: `tutti verify`.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -83,27 +83,6 @@ BOOST_AUTO_TEST_CASE(sort_along_each_axis) {
   check_sort(a, x, axis, descending);
 }
 
-// Each dtype once, as values or as positions: a program takes the compiler of a GPU's long.
-BOOST_AUTO_TEST_CASE(sort_every_dtype) {
-  const dense small = random_integers({3, 60}, 0, 1, 312);
-  const dense wide = random_integers({3, 60}, -100, 100, 313);
-  const std::pair<dtype, bool> cases[] = {
-      {dtype::boolean, true}, {dtype::u8, false}, {dtype::i8, true},   {dtype::u16, true},
-      {dtype::i16, false},    {dtype::f16, true}, {dtype::bf16, true}, {dtype::bf16, false},
-      {dtype::u32, false},    {dtype::u64, true}, {dtype::i64, false}};
-  for (const auto& [type, values] : cases) {
-    const bool can_be_negative = !tutti::is_bool(type) && !tutti::is_unsigned(type);
-    const dense& x = can_be_negative ? wide : small;
-    const array a = upload_as<float>(x).astype(type);
-    const dense index = expected_argsort(x, 1, type == dtype::i16);
-    if (values)
-      BOOST_TEST(matches(tutti::sort(a, 1), moved(x, index, 1)), tutti::name(type));
-    else
-      BOOST_TEST(matches(tutti::argsort(a, 1, order(type == dtype::i16)), index),
-                 tutti::name(type));
-  }
-}
-
 BOOST_AUTO_TEST_CASE(sort_extremes_of_integers) {
   using limits = std::numeric_limits<std::int64_t>;
   const std::vector<std::int64_t> x = {0, limits::max(),    -1, limits::lowest(),
@@ -129,20 +108,6 @@ BOOST_AUTO_TEST_CASE(sort_nan_last_and_zeros_equal) {
   const array f16 = upload_as<float>(halves).astype(dtype::f16);
   const dense index = expected_argsort(read(f16), 0, true);
   BOOST_TEST(matches(tutti::sort(f16, 0, order::descending), moved(read(f16), index, 0)));
-}
-
-// Rows that are sorted whole, and those that are cut; keys of one byte to eight.
-BOOST_AUTO_TEST_CASE(sort_lengths) {
-  for (const shape& extents :
-       {shape{1}, shape{2}, shape{32}, shape{33}, shape{257}, shape{1024}, shape{1025}, shape{4097},
-        shape{70000}, shape{300001}, shape{70, 33}, shape{2, 5000}}) {
-    const dense x = random_integers(extents, -1e9, 1e9, 314);
-    check_sort(upload_as<std::int32_t>(x), x, extents.rank() - 1, false);
-  }
-  const dense many_equal = random_integers({150000}, -100, 100, 315);
-  BOOST_TEST(matches(tutti::sort(upload_as<std::int8_t>(many_equal)),
-                     moved(many_equal, expected_argsort(many_equal, 0, false), 0)));
-  check_sort(upload_as<float>(many_equal), many_equal, 0, true);
 }
 
 BOOST_AUTO_TEST_CASE(sort_shapes_and_errors) {
@@ -184,75 +149,6 @@ BOOST_AUTO_TEST_CASE(largest_and_smallest) {
                                        "partition: kth 4"));
 }
 
-namespace {
-
-void check_topk(const array& a, const dense& x, std::int64_t k, int axis, bool largest) {
-  const auto [values, indices] = tutti::topk(a, k, axis, largest);
-  const dense index = expected_argsort(x, axis, largest);
-  shape to = x.extents;
-  to[axis] = k;
-  const dense first = tabulate(to, [&](const position& i) { return index.at(i); });
-  BOOST_TEST((indices.dtype() == dtype::i64));
-  BOOST_TEST(matches(indices, first));
-  BOOST_TEST((values.dtype() == a.dtype()));
-  BOOST_TEST(matches(values, moved(x, first, axis)));
-}
-
-// The kth element of each row is that of the sorted row, what lies before and behind it are the
-// elements that the sorted row has there.
-void check_partition(const array& a, const dense& x, std::int64_t kth, int axis) {
-  const dense got = read(tutti::partition(a, kth, axis));
-  const auto place = kth < 0 ? kth + x.extents[axis] : kth;
-  const dense sorted = moved(x, expected_argsort(x, axis, false), axis);
-  const dense mine = moved(got, expected_argsort(got, axis, false), axis);
-  BOOST_REQUIRE(got.extents == x.extents);
-  std::int64_t wrong = 0;
-  for (std::size_t n = 0; n < sorted.values.size(); ++n)
-    wrong += sorted.values[n] != mine.values[n] &&
-             !(std::isnan(sorted.values[n]) && std::isnan(mine.values[n]));
-  BOOST_TEST(wrong == 0, "other elements than before");
-  wrong = 0;
-  tabulate(x.extents, [&](position i) {
-    const double here = got.at(i);
-    const auto at = i[static_cast<std::size_t>(axis)];
-    i[static_cast<std::size_t>(axis)] = place;
-    const double pivot = got.at(i);
-    const double expected = sorted.at(i);
-    wrong += !(pivot == expected || (std::isnan(pivot) && std::isnan(expected)));
-    wrong += at < place ? comes_before(pivot, here, false) : comes_before(here, pivot, false);
-    return 0.0;
-  });
-  BOOST_TEST(wrong == 0, "kth " << kth << " of " << x.extents.str());
-}
-
-}  // namespace
-
-// A few of a long row, more of it, more than is worth selecting; rows that are cut and whole ones.
-BOOST_AUTO_TEST_CASE(largest_of_long_rows) {
-  const dense few_values = random_integers({140000}, -3, 3, 340);
-  dense special = random_integers({140000}, -1e6, 1e6, 341);
-  for (std::size_t i = 0; i < special.values.size(); i += 37)
-    special.values[i] = i % 3 == 0 ? nan_value : i % 2 == 0 ? inf : -0.0;
-  for (const dense& x : {few_values, special})
-    for (const std::int64_t k : {1, 100, 10000, 100000})
-      check_topk(upload_as<float>(x), x, k, 0, k != 100);
-  const dense nothing = tabulate({300}, [](const position&) { return nan_value; });
-  check_topk(upload_as<float>(nothing), nothing, 20, 0, true);
-  const dense rows = random_integers({3, 2, 600}, -50, 50, 342);
-  for (const auto& [layout, a] : layouts(rows))
-    BOOST_TEST_CONTEXT(layout) check_topk(a, rows, 7, 2, true);
-  const dense turned = random_integers({600, 5}, -50, 50, 343);
-  check_topk(upload_as<float>(turned), turned, 70, 0, false);
-  check_topk(upload_as<float>(turned)({tutti::slice{{}, {}, -1}}),
-             tabulate({600, 5},
-                      [&](const position& i) {
-                        return turned.at({599 - i[0], i[1]});
-                      }),
-             70, 0, true);
-  check_topk(upload_as<std::int8_t>(rows), rows, 70, 2, true);
-  check_topk(upload_as<double>(rows), rows, 5, 2, false);
-}
-
 BOOST_AUTO_TEST_CASE(extremes_of_integers_are_selected) {
   using limits = std::numeric_limits<std::int64_t>;
   std::vector<std::int64_t> x(1500, 0);
@@ -264,21 +160,6 @@ BOOST_AUTO_TEST_CASE(extremes_of_integers_are_selected) {
              (std::vector<std::int64_t>{3, 1400, 0, 1}));
   const auto parted = tutti::partition(array::from(x), 0).to_vector<std::int64_t>();
   BOOST_TEST(parted.front() == limits::lowest());
-}
-
-BOOST_AUTO_TEST_CASE(long_rows_are_parted) {
-  const dense few_values = random_integers({140000}, -3, 3, 344);
-  dense special = random_integers({140000}, -1e6, 1e6, 345);
-  for (std::size_t i = 0; i < special.values.size(); i += 37)
-    special.values[i] = i % 3 == 0 ? nan_value : i % 2 == 0 ? inf : -0.0;
-  for (const dense& x : {few_values, special})
-    for (const std::int64_t kth : {0, 70000, -1}) check_partition(upload_as<float>(x), x, kth, 0);
-  const dense rows = random_integers({2, 3, 1100}, -500, 500, 346);
-  for (const auto& [layout, a] : layouts(rows))
-    BOOST_TEST_CONTEXT(layout) check_partition(a, rows, 300, 2);
-  const dense turned = random_integers({1100, 3}, 0, 100, 347);
-  check_partition(upload_as<std::uint8_t>(turned), turned, 1000, 0);
-  check_partition(upload_as<double>(rows), rows, -500, 2);
 }
 
 BOOST_AUTO_TEST_CASE(elements_along_an_axis) {

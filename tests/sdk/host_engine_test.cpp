@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host engine without a device: plain loops say what comes out. That it has the bits of
-// compiled kernels is tests/opencl/host_engine_test.cpp.
+// Programs of the host engine by every set of instructions, shared or not, and of sizes that go
+// ways of their own: plain loops say what comes out. `tutti verify` judges the rest.
 #include "sdk/host_engine/host_engine.hpp"
 
 #include <algorithm>
@@ -88,12 +88,6 @@ std::vector<int32_t> numbers(size_t count) {
 
 BOOST_AUTO_TEST_SUITE(host_engine)
 
-BOOST_AUTO_TEST_CASE(a_set_of_routines_is_there_and_has_a_name) {
-  BOOST_TEST(!sets().empty());
-  BOOST_TEST(sdk::has_host_routines(sdk::best_host_routines()));
-  BOOST_TEST(sdk::name_of(sdk::host_routines::avx2) == "avx2");
-}
-
 BOOST_AUTO_TEST_CASE(maps_over_strides) {
   const int64_t rows = 70, columns = 611;
   const std::vector<int32_t> a = numbers(rows * columns), b = numbers(columns);
@@ -147,43 +141,6 @@ BOOST_AUTO_TEST_CASE(maps_over_broadcast_rows) {
   }
 }
 
-// Two outputs in the memory of the two inputs, which instructions read after the first is known, or
-// which are exchanged.
-BOOST_AUTO_TEST_CASE(outputs_in_the_memory_of_inputs) {
-  constexpr size_t count = 1300;
-  const std::vector<int32_t> a = numbers(count), b = numbers(count + 9);
-  case_of c(TUTTI_I32, 1, 0);
-  tutti_instruction steps[2] = {{TUTTI_OP_subtract, TUTTI_I32, 2, {0, 1, 0}},
-                                {TUTTI_OP_bitwise_xor, TUTTI_I32, 2, {0, 1, 0}}};
-  tutti_program_operand outputs[2] = {c.output, c.output};
-  tutti_operand out[2] = {};
-  c.desc.instructions = steps;
-  c.desc.instruction_count = 2;
-  c.desc.outputs = outputs;
-  c.desc.output_count = 2;
-  c.launch.outputs = out;
-  c.launch.extent[0] = count;
-  for (tutti_operand* each : {c.in, c.in + 1, out, out + 1}) each->stride[0] = 1;
-  for (const sdk::host_routines set : sets()) {
-    for (const bool exchanged : {false, true}) {
-      outputs[0].value = exchanged ? 1 : 2;
-      outputs[1].value = exchanged ? 0 : 3;
-      std::vector<int32_t> x = a, y(b.begin() + 9, b.end());
-      const std::vector<int32_t> before = y;
-      std::byte* memory[] = {reinterpret_cast<std::byte*>(x.data()),
-                             reinterpret_cast<std::byte*>(y.data())};
-      const std::byte* from[] = {memory[0], memory[1]};
-      sdk::host_program(c.desc, set).run(c.launch, {from, memory}, sdk::machine{4});
-      int64_t wrong = 0;
-      for (size_t n = 0; n < count; ++n) {
-        wrong += x[n] != (exchanged ? before[n] : a[n] - before[n]);
-        wrong += y[n] != (exchanged ? a[n] : a[n] ^ before[n]);
-      }
-      BOOST_TEST(wrong == 0, std::string(sdk::name_of(set)) << (exchanged ? ", exchanged" : ""));
-    }
-  }
-}
-
 // Short rows are added up many at once: with the bits that each has alone.
 BOOST_AUTO_TEST_CASE(sums_of_short_rows_side_by_side) {
   struct extents {
@@ -222,32 +179,6 @@ BOOST_AUTO_TEST_CASE(sums_of_short_rows_side_by_side) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(sums_of_rows_and_of_columns) {
-  for (const auto& [rows, columns] : {std::pair<size_t, size_t>{3, 40000}, {900, 7}, {1, 1}}) {
-    const std::vector<int32_t> a = numbers(rows * columns);
-    for (const bool inner : {true, false}) {
-      case_of c(TUTTI_I32, 1, 1);
-      c.desc.reduce_layout = inner ? TUTTI_REDUCE_INNER : TUTTI_REDUCE_OUTER;
-      c.launch.extent[0] = inner ? rows : columns;
-      c.launch.extent[1] = inner ? columns : rows;
-      c.in[0].stride[0] = inner ? static_cast<int64_t>(columns) : 1;
-      c.in[0].stride[1] = inner ? 1 : static_cast<int64_t>(columns);
-      c.out.stride[0] = 1;
-      std::vector<int32_t> want(inner ? rows : columns, 0);
-      for (size_t i = 0; i < a.size(); ++i) {
-        int32_t& sum = want[inner ? i / columns : i % columns];
-        sum = static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(a[i]));
-      }
-      for (const sdk::host_routines set : sets()) {
-        std::vector<int32_t> out(want.size(), -7);
-        c.run<int32_t>(a.data(), nullptr, out.data(), set, shared);
-        BOOST_TEST((out == want), (inner ? "rows" : "columns") << " of " << rows << "x" << columns
-                                                               << ", " << sdk::name_of(set));
-      }
-    }
-  }
-}
-
 // Without a multiply-add instruction, fma is the C library's: exact as well.
 BOOST_AUTO_TEST_CASE(every_set_gives_the_same_bits) {
   std::vector<double> a(5000), want(5000);
@@ -263,55 +194,6 @@ BOOST_AUTO_TEST_CASE(every_set_gives_the_same_bits) {
       std::vector<double> out(a.size());
       c.run(a.data(), a.data(), out.data(), set);
       BOOST_TEST((out == want), sdk::find_op(opcode)->name << ", " << sdk::name_of(set));
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(an_empty_launch_is_refused) {
-  case_of c(TUTTI_I32, 1, 0);
-  int32_t number = 0;
-  BOOST_CHECK_EXCEPTION(
-      c.run(&number, &number, &number, sdk::best_host_routines()), sdk::plugin_error,
-      [](const sdk::plugin_error& e) { return e.code == TUTTI_ERROR_INVALID_ARGUMENT; });
-}
-
-// One element for each row, less which it is added up, or one for each column: with the bits that
-// it has where that element is spread over a line.
-BOOST_AUTO_TEST_CASE(sums_of_rows_less_one_element) {
-  for (const uint8_t layout : {TUTTI_REDUCE_INNER, TUTTI_REDUCE_OUTER}) {
-    for (const size_t line : {1u, 63u, 64u, 257u, 300u, 1025u, 2300u}) {
-      const size_t lines = 19;
-      const bool outer = layout == TUTTI_REDUCE_OUTER;
-      const std::vector<int32_t> drawn = numbers(lines * line), less = numbers(lines);
-      const std::vector<float> a(drawn.begin(), drawn.end()), one(less.begin(), less.end());
-      case_of c(TUTTI_F32, 1, 1);
-      c.desc.reduce_layout = layout;
-      c.desc.input_count = 2;
-      c.desc.instruction_count = 1;
-      c.inputs[0].access = TUTTI_ACCESS_UNIT;
-      c.inputs[1].access = TUTTI_ACCESS_ZERO;
-      c.output.value = 2;
-      const uint32_t along = outer ? 0 : 1;
-      c.launch.extent[along] = line;
-      c.launch.extent[1 - along] = lines;
-      c.in[0].stride[along] = 1;
-      c.in[0].stride[1 - along] = static_cast<int64_t>(line);
-      c.in[1].stride[1 - along] = 1;
-      c.out.stride[0] = 1;
-      std::vector<float> out[2];
-      for (const bool loops : {false, true}) {
-        out[loops].resize(outer ? line : lines);
-        const std::byte* from[] = {reinterpret_cast<const std::byte*>(a.data()),
-                                   reinterpret_cast<const std::byte*>(one.data())};
-        std::byte* into[] = {reinterpret_cast<std::byte*>(out[loops].data())};
-        sdk::host_program(c.desc, sdk::best_host_routines(), loops ? sdk::most_loop_bits() : 0)
-            .run(c.launch, {from, into}, sdk::machine{4});
-      }
-      double sum = 0;
-      for (size_t n = 0; n < (outer ? lines : line); ++n)
-        sum += double(a[outer ? n * line : n]) - one[outer ? n : 0];
-      BOOST_TEST(double(out[0][0]) == sum, boost::test_tools::tolerance(1e-4));
-      BOOST_TEST((out[0] == out[1]), (outer ? "columns of " : "rows of ") << line);
     }
   }
 }

@@ -6,12 +6,10 @@
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
-#include "sdk/host_layer/host_memory.hpp"
 #include "sdk/host_layer/host_operator.hpp"
 #include "sdk/host_layer/program_interpreter.hpp"
 #include "sdk/host_layer/thread_team.hpp"
@@ -104,30 +102,6 @@ BOOST_AUTO_TEST_CASE(loops_of_several_threads_do_not_wait_for_each_other) {
   BOOST_CHECK_EQUAL(sum.load(), 4u * 50 * 100);
 }
 
-BOOST_AUTO_TEST_CASE(work_runs_in_order_and_its_completion_tells) {
-  work_queue queue;
-  std::vector<int> order;
-  std::shared_ptr<completion> last;
-  for (int n = 0; n < 100; ++n) last = queue.add([&order, n] { order.push_back(n); });
-  last->wait();
-  BOOST_CHECK(last->query());
-  std::vector<int> expected(100);
-  std::iota(expected.begin(), expected.end(), 0);
-  BOOST_TEST(order == expected, boost::test_tools::per_element());
-}
-
-BOOST_AUTO_TEST_CASE(a_wait_has_a_limit_and_can_be_repeated) {
-  work_queue queue;
-  std::atomic<bool> go = false;
-  const auto done = queue.add([&] { go.wait(false); });
-  BOOST_CHECK(!done->query());
-  BOOST_CHECK_EQUAL(code_of([&] { done->wait(1000); }), TUTTI_ERROR_TIMEOUT);
-  go = true;
-  go.notify_all();
-  done->wait();
-  BOOST_CHECK(done->query());
-}
-
 BOOST_AUTO_TEST_CASE(failures_go_to_the_completion_and_once_to_the_queue) {
   work_queue queue;
   const auto failed = queue.add(fail);
@@ -194,47 +168,16 @@ namespace {
 
 struct heard {
   std::atomic<int> calls = 0;
-  std::atomic<int32_t> code = TUTTI_OK;
   std::string message;
-  std::thread::id where;
 
   static void listen(void* self, const tutti_status* failure) {
     auto& mine = *static_cast<heard*>(self);
-    mine.where = std::this_thread::get_id();
-    mine.code = failure != nullptr ? failure->code : TUTTI_OK;
     mine.message = failure != nullptr ? failure->message : "";
     ++mine.calls;
-  }
-  void wait_for_calls(int count) const {
-    while (calls < count) std::this_thread::yield();
   }
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_CASE(listeners_are_told_once_by_who_knows) {
-  work_queue queue;
-  heard before, after, failed;
-  std::atomic<bool> go = false;
-  const auto done = queue.add([&] { go.wait(false); });
-  done->notify(heard::listen, &before);
-  done->notify(heard::listen, &before);
-  BOOST_CHECK_EQUAL(before.calls.load(), 0);
-  go = true;
-  go.notify_all();
-  before.wait_for_calls(2);
-  BOOST_CHECK(before.where != std::this_thread::get_id());
-  done->notify(heard::listen, &after);
-  BOOST_CHECK_EQUAL(after.calls.load(), 1);
-  BOOST_CHECK(after.where == std::this_thread::get_id());
-  queue.add(fail)->notify(heard::listen, &failed);
-  failed.wait_for_calls(1);
-  BOOST_CHECK_EQUAL(failed.code.load(), TUTTI_ERROR_DRIVER);
-  BOOST_CHECK_EQUAL(failed.message, "the driver says no");
-  BOOST_CHECK_EQUAL(code_of([&] { done->notify(nullptr, &after); }), TUTTI_ERROR_INVALID_ARGUMENT);
-  BOOST_CHECK_EQUAL(code_of([&] { queue.synchronize(); }), TUTTI_ERROR_DRIVER);
-  BOOST_CHECK_EQUAL(before.calls.load(), 2);
-}
 
 BOOST_AUTO_TEST_CASE(a_completion_is_set_once) {
   completion event;
@@ -245,19 +188,6 @@ BOOST_AUTO_TEST_CASE(a_completion_is_set_once) {
   BOOST_CHECK_EQUAL(who.calls.load(), 1);
   BOOST_CHECK_EQUAL(who.message, "first");
   BOOST_CHECK_EQUAL(code_of([&] { event.wait(); }), TUTTI_ERROR_DRIVER);
-}
-
-BOOST_AUTO_TEST_CASE(memory_is_aligned_and_absurd_sizes_are_refused) {
-  for (const uint32_t alignment : {16u, 64u, 4096u}) {
-    for (const uint64_t bytes : {0u, 1u, 1000u}) {
-      const host_block block = allocate_block(bytes, alignment);
-      BOOST_CHECK_EQUAL(reinterpret_cast<uintptr_t>(block.data) % alignment, 0u);
-      BOOST_CHECK_EQUAL(block.bytes, bytes);
-      free_block(block, alignment);
-    }
-  }
-  for (const uint64_t bytes : {uint64_t{1} << 60, UINT64_MAX})
-    BOOST_CHECK_EQUAL(code_of([&] { allocate_block(bytes, 64); }), TUTTI_ERROR_OUT_OF_MEMORY);
 }
 
 namespace {
@@ -362,33 +292,6 @@ BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_number_of_threads) {
     BOOST_CHECK(alone == run_operator(kind, 2));
     BOOST_CHECK(alone == run_operator(kind, 7));
   }
-}
-
-// The largest 0 of each row: a result without elements says nothing of the rows that are read.
-BOOST_AUTO_TEST_CASE(views_beside_one_without_elements_are_looked_at) {
-  const auto refusal = [](int64_t row_stride) {
-    tutti_view_desc views[2] = {};
-    views[0].dtype = TUTTI_I64;
-    views[1].dtype = TUTTI_F32;
-    views[0].rank = views[1].rank = 2;
-    views[0].extent[0] = views[1].extent[0] = 3;
-    views[1].extent[1] = 4;
-    views[0].stride[1] = views[1].stride[1] = 1;
-    views[1].stride[0] = row_stride;
-    tutti_sort_params params{};
-    params.struct_size = sizeof params;
-    tutti_operator_desc desc{};
-    desc.struct_size = sizeof desc;
-    desc.kind = TUTTI_OPERATOR_TOPK;
-    desc.output_count = desc.input_count = 1;
-    desc.view_size = sizeof views[0];
-    desc.views = views;
-    desc.params = &params;
-    const char* against = nullptr;
-    return code_of([&] { BOOST_REQUIRE(read_for_host(&desc, against)); });
-  };
-  BOOST_CHECK_EQUAL(refusal(4), TUTTI_OK);
-  BOOST_CHECK_EQUAL(refusal(9), TUTTI_ERROR_INVALID_ARGUMENT);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -13,7 +13,6 @@ extern const char* const fake_compiler;
 extern const char* const fake_plugins;
 extern const char* const faulty_kernels;
 extern const char* const faulty_plugin;
-extern const char* const golden_folder;
 extern const char* const guide_data;
 extern const char* const liar_plugin;
 extern const char* const little_plugin;
@@ -25,6 +24,5 @@ extern const char* const source_folder;
 extern const char* const tutti_program;
 extern const char* const vectors;
 extern const char* const world_program;
-extern const char* const wrong_plugin;
 
 }  // namespace tutti_test::paths
