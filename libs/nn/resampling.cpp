@@ -12,6 +12,7 @@
 #include "tutti/extension.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/nn/sampling.hpp"
+#include "tutti/pooling.hpp"
 
 namespace tutti::nn {
 

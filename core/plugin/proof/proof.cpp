@@ -7,9 +7,9 @@
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
-#include "plugin/attempts.hpp"
 #include "plugin/host.hpp"
 #include "plugin/trial.hpp"
+#include "plugin/visit.hpp"
 #include "safety/journal.hpp"
 #include "tutti/error.hpp"
 
@@ -21,25 +21,6 @@ constexpr const char* edition = "6, " TUTTI_VERSION;
 constexpr const char* advice = "`tutti doctor` asks again, TUTTI_PROOF=off uses it all the same";
 
 std::mutex one_at_a_time;
-
-/// One device at a time; exit() waits for it, because drivers crash after their static objects have
-/// been destroyed.
-struct turn {
-  turn(const std::string& named, const std::string& text) : key(named) {
-    attempts_under_way::instance().begin("known answers");
-    ends = process_journal().enter(key, text);
-  }
-  ~turn() {
-    process_journal().leave(key);
-    attempts_under_way::instance().end();
-  }
-  turn(const turn&) = delete;
-  turn& operator=(const turn&) = delete;
-
-  const std::lock_guard<std::mutex> lock{one_at_a_time};
-  const std::string key;
-  std::uint32_t ends = 0;
-};
 
 }  // namespace
 
@@ -76,10 +57,11 @@ std::string device_proof::keep(const std::string& fault) {
 // is useless. Programs may be left to other devices; transfers may not.
 std::string device_proof::ask_again() {
   const std::lock_guard lock(mutex_);
-  const turn mine(key(), "the proof of " + device_.title);
+  const std::lock_guard turn(one_at_a_time);
+  const plugin_visit visit(process_journal(), key(), "the proof of " + device_.title);
   // If earlier processes ended within this check, and it also ends a separate process, in which
   // nothing else happens, the device counts as faulty.
-  if (const auto end = mine.ends > 0 ? try_proof(device_.name) : std::nullopt) {
+  if (const auto end = visit.ends() > 0 ? try_proof(device_.name) : std::nullopt) {
     if (!end->empty())
       return keep(fmt::format("{} does not answer a process beside this one: {} ({})",
                               device_.title, *end, advice));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Resampling of spatial axes and sampling at computed positions, and operations composed of it. x
-// is [N, C, spatial...]. Dtypes as conv2d; differentiable in x, positions and weights, except in
+// is [N, C, spatial...] with one to three spatial axes, for interpolate() with channel_order::last
+// [N, spatial..., C]. Dtypes as conv2d; differentiable in x, positions and weights, except in
 // positions for resampling::nearest. A neighbour that is NaN or infinite counts even if its weight
 // is 0.
 #pragma once
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "tutti/convolution.hpp"
-#include "tutti/pooling.hpp"
 
 namespace tutti::nn {
 
