@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Principal components and clusters as models.
+// Principal components by singular values of the centred rows.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
+#include "tutti/linalg.hpp"
 #include "tutti/ml/models.hpp"
+#include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::ml {
@@ -23,12 +25,20 @@ pca& pca::fit(const array& given) {
   constexpr const char* op = "pca::fit";
   named(op, [&] {
     const array x = as_samples(given, op);
-    const pca_result found =
-        tutti::pca(x, options_.components.value_or(std::min(x.dim(0), x.dim(1))));
-    mean_ = found.mean;
-    components_ = found.components;
-    variance_ = found.explained_variance;
-    ratio_ = found.explained_variance_ratio;
+    const std::int64_t most = std::min(x.dim(0), x.dim(1));
+    const std::int64_t count = options_.components.value_or(most);
+    if (count > most)
+      throw value_error(fmt::format("{}: {} components of {}", op, count, x.shape().str()));
+    const array middle = tutti::mean(x, {0, keep_dims::yes});
+    const linalg::svd_result f = linalg::svd(x - middle, false);
+    const auto first = slice{0, count, 1};
+    const array rows = f.vh({first});
+    const array largest = take_along_axis(rows, argmax(abs(rows), {1, keep_dims::yes}), 1);
+    const array variances = square(f.s) / (static_cast<double>(x.dim(0)) - 1);
+    mean_ = reshape(middle, {x.dim(1)});
+    components_ = rows * stop_gradient(where(largest < 0, -1, 1));
+    variance_ = variances({first});
+    ratio_ = variance_ / sum(variances);
   });
   return *this;
 }
@@ -83,68 +93,6 @@ void pca::load_parameters(const io::named_arrays& arrays) {
   components_ = components;
   variance_ = variance;
   ratio_ = ratio;
-}
-
-k_means::k_means(random::key key, const k_means_options& options) : key_(key), options_(options) {
-  if (options.clusters < 1 || options.starts < 1 || options.iterations < 1 ||
-      !(options.tolerance >= 0))
-    throw value_error(
-        fmt::format("k_means: {} clusters, {} starts, {} iterations, a tolerance of {}",
-                    options.clusters, options.starts, options.iterations, options.tolerance));
-}
-
-k_means& k_means::fit(const array& given) {
-  constexpr const char* op = "k_means::fit";
-  named(op, [&] {
-    const array x = as_finite_samples(given, op);
-    kmeans_result best{{}, {}, 0, 0};
-    for (const random::key key : random::split(key_, options_.starts)) {
-      kmeans_result found =
-          kmeans(key, x, options_.clusters,
-                 {.iterations = options_.iterations, .tolerance = options_.tolerance});
-      if (!best.centers.valid() || found.inertia < best.inertia) best = std::move(found);
-    }
-    centers_ = best.centers;
-    labels_ = best.labels;
-    inertia_ = best.inertia;
-    iterations_ = best.iterations;
-  });
-  return *this;
-}
-
-array k_means::transform(const array& given) const {
-  return named("k_means::transform", [&] {
-    require_fitted(centers_, "k_means::transform");
-    return cdist(as_samples(given, centers_.dim(1), "k_means::transform"), centers_);
-  });
-}
-
-array k_means::predict(const array& given) const {
-  return named("k_means::predict", [&] {
-    require_fitted(centers_, "k_means::predict");
-    const array x = as_finite_samples(given, centers_.dim(1), "k_means::predict");
-    return argmin(cdist(x, centers_, distance_metric::sqeuclidean), 1);
-  });
-}
-
-double k_means::score(const array& given) const {
-  return named("k_means::score", [&] {
-    require_fitted(centers_, "k_means::score");
-    const array x = as_samples(given, centers_.dim(1), "k_means::score");
-    return -sum(min(cdist(x, centers_, distance_metric::sqeuclidean), 1)).item();
-  });
-}
-
-io::named_arrays k_means::parameters() const {
-  require_fitted(centers_, "k_means::parameters");
-  return {{"centers", centers_}};
-}
-
-void k_means::load_parameters(const io::named_arrays& arrays) {
-  const parameter_reader reader(arrays, {"centers"}, "k_means::load_parameters");
-  const array centers = reader.floats("centers", 2);
-  if (centers.size() == 0) reader.require_shape("centers", centers, {1, 1});
-  centers_ = centers;
 }
 
 }  // namespace tutti::ml

@@ -88,7 +88,8 @@ gaussian_mixture& gaussian_mixture::fit(const array& given) {
     const array middle = tutti::mean(samples, 0), x = contiguous(samples - middle);
     bool is_first = true;
     for (const random::key key : random::split(key_, options_.starts)) {
-      const array labels = kmeans(key, x, options_.components).labels;
+      const array labels =
+          k_means(key, {.clusters = options_.components, .starts = 1}).fit(x).labels();
       mixture m = likeliest(x, one_hot(labels, options_.components, x.dtype()), options_.covariance,
                             options_.regularization);
       double bound = -INFINITY;

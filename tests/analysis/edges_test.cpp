@@ -73,19 +73,7 @@ BOOST_AUTO_TEST_CASE(of_numerical_analysis) {
         "gradient: places [2] for axis 1 of [2,3]");
 }
 
-BOOST_AUTO_TEST_CASE(of_components_clusters_and_sequences) {
-  const array x = tutti::ones({2, 3});
-  FAILS(shape_error, tutti::pca(tutti::ones({3}), 1), "pca: [3] is not [samples, features]");
-  FAILS(value_error, tutti::pca(x, 3), "pca: 3 components of [2,3]");
-  FAILS(dtype_error, tutti::pca(x.astype(dtype::f16), 1), "pca");
-  FAILS(shape_error, tutti::kmeans(x, tutti::ones({2, 2})),
-        "kmeans: centers [2,2] for samples [2,3]");
-  FAILS(shape_error, tutti::kmeans(tutti::ones({0, 2}), x), "kmeans: samples [0,2]");
-  FAILS(value_error, tutti::kmeans(x * not_a_number, x), "kmeans: samples [2,3] have elements");
-  FAILS(value_error, tutti::kmeans(tutti::random::key{1}, x, 3), "kmeans: 3 clusters of 2 samples");
-  FAILS(value_error, tutti::kmeans(x, x, {.iterations = 0}), "kmeans: 0 iterations");
-  FAILS(value_error, tutti::kmeans(x, x, {.tolerance = -1}), "a tolerance of -1");
-  FAILS(dtype_error, tutti::kmeans(x.astype(dtype::bf16), x), "kmeans: bf16 is not supported");
+BOOST_AUTO_TEST_CASE(of_sequences) {
   FAILS(value_error, tutti::random::sobol(4, 11), "sobol: 11 dimensions, must lie in [1, 10]");
   FAILS(value_error, tutti::random::sobol(-1, 1), "sobol: -1 points from number 0");
   FAILS(value_error, tutti::random::sobol(2, 1, (std::int64_t{1} << 32) - 1), "sobol: 2 points");

@@ -86,14 +86,3 @@ BOOST_AUTO_TEST_CASE(of_interpolation_beside_infinities) {
   // At a point, where both slopes would do, that behind it.
   BOOST_TEST((gradients({0, 1}, {0, 1, 3}, {2, 4, -2})[0].to_vector<double>() == numbers{2, -3}));
 }
-
-BOOST_AUTO_TEST_CASE(of_components) {
-  // Well apart, so that the derivative of the vectors exists.
-  const dense rows = tabulate({5, 3}, [](const position& i) {
-    return 1 + 0.3 * std::sin(double(3 * i[0] + 1)) * double(3 - i[1]) +
-           0.05 * std::cos(double(i[0] * i[1]));
-  });
-  check_gradient(
-      [](const arguments& v) { return weighted_sum(tutti::pca(v[0], 2).explained_variance); },
-      {rows}, 1e-6);
-}

@@ -102,17 +102,6 @@ def infinite_points():
             case("interp", 1e-15, [x, pair, np.array(fp)], np.interp(x, pair, fp))
 
 
-def components():
-    x = uniform(12, 4) @ np.diag([4.0, 2, 1, 0.3])
-    u, s, vh = np.linalg.svd(x - x.mean(0), full_matrices=False)
-    sign = np.array([np.sign(row[np.argmax(np.abs(row))]) for row in vh])
-    vh = vh * sign[:, None]
-    case("pca_components", 1e-12, [x], vh[:3])
-    case("pca_variance", 1e-12, [x], (s**2 / 11)[:3])
-    case("pca_ratio", 1e-12, [x], (s**2 / np.sum(s**2))[:3])
-    case("pca_scores", 1e-12, [x], ((x - x.mean(0)) @ vh.T)[:, :3])
-
-
 def sequences():
     case("sobol", 0, [], scipy.stats.qmc.Sobol(10, scramble=False, bits=32).random(64))
     far = scipy.stats.qmc.Sobol(10, scramble=False, bits=32)
@@ -122,6 +111,5 @@ def sequences():
 
 
 if __name__ == "__main__":
-    for part in (covariances, ranks, counts, numerical, at_places, components, sequences,
-                 infinite_points):
+    for part in (covariances, ranks, counts, numerical, at_places, sequences, infinite_points):
         part()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradients of what is lazy: transformations, predictions and metrics, against differences.
+#include <cmath>
+
 #include "differences.hpp"
 #include "tutti/ml.hpp"
 
@@ -90,4 +92,15 @@ BOOST_AUTO_TEST_CASE(of_what_has_none) {
   };
   none(trees);
   none(nearest);
+}
+
+BOOST_AUTO_TEST_CASE(of_components) {
+  // Well apart, so that the derivative of the vectors exists.
+  const dense rows = tabulate({5, 3}, [](const position& i) {
+    return 1 + 0.3 * std::sin(double(3 * i[0] + 1)) * double(3 - i[1]) +
+           0.05 * std::cos(double(i[0] * i[1]));
+  });
+  check_gradient(
+      [](const arguments& v) { return weighted_sum(ml::pca({2}).fit(v[0]).explained_variance()); },
+      {rows}, 1e-6);
 }

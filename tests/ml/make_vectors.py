@@ -155,6 +155,14 @@ def components():
     for number, whiten in ((0, False), (1, True)):
         m = decomposition.PCA(3, whiten=whiten).fit(x)
         case(f"pca:{number}", 1e-12, [x], m.transform(x))
+    x = uniform(12, 4) @ np.diag([4.0, 2, 1, 0.3])
+    u, s, vh = np.linalg.svd(x - x.mean(0), full_matrices=False)
+    sign = np.array([np.sign(row[np.argmax(np.abs(row))]) for row in vh])
+    vh = vh * sign[:, None]
+    case("pca_components", 1e-12, [x], vh[:3])
+    case("pca_variance", 1e-12, [x], (s**2 / 11)[:3])
+    case("pca_ratio", 1e-12, [x], (s**2 / np.sum(s**2))[:3])
+    case("pca_scores", 1e-12, [x], ((x - x.mean(0)) @ vh.T)[:, :3])
     x, labels = groups(60, 2, 3)
     x += 8 * np.array([[0.0, 0], [1, 0], [0, 1]])[labels] + 100
     for number, kind in ((0, "full"), (1, "diag")):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows for the functions of signal.hpp, analysis.hpp and quasirandom.hpp.
+// Rows for the functions of signal.hpp, analysis.hpp and quasirandom.hpp, and of models of
+// components.
 #include "hostile_arguments.hpp"
 
 namespace hostile {
@@ -100,6 +101,17 @@ std::vector<entry> signals() {
   };
 }
 
+namespace {
+
+tutti::ml::pca components(picker& p) { return tutti::ml::pca({p.size()}); }
+tutti::ml::k_means clusters(picker& p) {
+  return tutti::ml::k_means(
+      draw::key{7},
+      {.clusters = p.size(), .starts = 1, .iterations = p.below(3), .tolerance = p.number()});
+}
+
+}  // namespace
+
 std::vector<entry> analysis() {
   return {
       ROW(tutti::cov(p.any(), p.number())),
@@ -117,9 +129,9 @@ std::vector<entry> analysis() {
       ROW(tutti::trapezoid(p.any(), p.any(), p.axis())),
       ROW(tutti::gradient(p.any(), p.number(), p.axis(), p.below(4))),
       ROW(tutti::gradient(p.any(), p.any(), p.axis(), p.below(4))),
-      ROW(tutti::pca(p.small(), p.size()).scores),
-      ROW(tutti::kmeans(p.small(), p.small(), {p.below(3), p.number()}).centers),
-      ROW(tutti::kmeans(draw::key{7}, p.small(), p.size()).centers),
+      ROW(components(p).fit_transform(p.small())),
+      ROW(clusters(p).fit(p.small(), p.small()).centers()),
+      ROW(clusters(p).fit(p.small()).centers()),
       ROW(draw::sobol(p.size(), p.size(), p.size(), {}, p.type())),
       ROW(draw::halton(p.size(), p.size(), p.size(), p.type())),
   };

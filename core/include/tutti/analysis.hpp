@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Data analysis in addition to statistics.hpp and sorting.hpp: covariances, distances, ranks,
-// histograms by row, interpolation, numerical integrals and derivatives, principal components,
-// clusters. Names and meanings are those of NumPy and SciPy, if they have the function.
+// histograms by row, interpolation, numerical integrals and derivatives. Names and meanings are
+// those of NumPy and SciPy, if they have the function.
 //
 // Unless stated otherwise, bool and integers become f32, and f16 and bf16 are computed in f32. All
 // functions have gradients, except counts and ranks.
@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "tutti/ops.hpp"
-#include "tutti/random.hpp"
 #include "tutti/sorting.hpp"
 
 namespace tutti {
@@ -106,42 +105,5 @@ TUTTI_API array gradient(const array& y, double dx = 1, integer axis = -1, int e
 /// of finite difference formulas on arbitrarily spaced grids", 1988). Throws shape_error if the
 /// length of x differs from the axis.
 TUTTI_API array gradient(const array& y, const array& x, integer axis = -1, int edge_order = 1);
-
-// ---- components and clusters. In f32 and f64; f16 and bf16 throw dtype_error.
-
-struct pca_result {
-  array mean;                      ///< [features]
-  array components;                ///< [count, features], orthonormal rows
-  array explained_variance;        ///< [count], descending, with divisor samples - 1
-  array explained_variance_ratio;  ///< [count]: fraction of the variance of all features
-  array scores;                    ///< [samples, count]: (x - mean) components^T
-};
-/// The first `count` principal components of the rows of x [samples, features], by singular values
-/// of the centred rows. The element of largest magnitude of each component is positive. Throws
-/// shape_error for other ranks, value_error unless 1 <= count <= min(samples, features).
-TUTTI_API pca_result pca(const array& x, std::int64_t count);
-
-struct kmeans_options {
-  int iterations = 300;     ///< maximum
-  double tolerance = 1e-4;  ///< stop if the centers move by less than this, squared, times the
-                            ///< mean variance of the features
-};
-struct kmeans_result {
-  array centers;   ///< [clusters, features]
-  array labels;    ///< i64 [samples]: the nearest center
-  double inertia;  ///< sum of the squared distances to the nearest centers
-  int iterations;  ///< number of iterations performed
-};
-/// Lloyd's algorithm over the rows of x [samples, features] from given centers [clusters,
-/// features]. A center without rows is not moved. Evaluates in each iteration; has no gradient.
-/// Throws shape_error for other shapes or no rows, value_error for options out of range and
-/// elements that are not finite.
-TUTTI_API kmeans_result kmeans(const array& x, const array& centers,
-                               const kmeans_options& options = {});
-/// From initial centers drawn one by one from the rows of x, with probabilities proportional to the
-/// squared distance to the centers drawn before (D. Arthur and S. Vassilvitskii, "k-means++",
-/// 2007). Throws value_error unless 1 <= clusters <= samples.
-TUTTI_API kmeans_result kmeans(random::key key, const array& x, std::int64_t clusters,
-                               const kmeans_options& options = {});
 
 }  // namespace tutti

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Covariances, distances between rows, principal components.
+// Covariances, distances between rows.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -142,25 +142,6 @@ array cdist(const array& a, const array& b, distance_metric metric) {
     if (x.ndim() < 2 || y.ndim() < 2 || x.dim(-1) != y.dim(-1))
       throw shape_error("cdist: rows of " + x.shape().str() + " and of " + y.shape().str());
     return op::cast(distances(x, y, metric), type, "cdist");
-  });
-}
-
-pca_result pca(const array& given, std::int64_t count) {
-  return named("pca", [&]() -> pca_result {
-    const dtype type = op::real_floating_type_of(given, "pca");
-    const array x = op::cast(given, type, "pca");
-    if (x.ndim() != 2) throw shape_error("pca: " + x.shape().str() + " is not [samples, features]");
-    if (count < 1 || count > std::min(x.dim(0), x.dim(1)))
-      throw value_error(fmt::format("pca: {} components of {}", count, x.shape().str()));
-    const array middle = mean(x, {0, keep_dims::yes}), centered = x - middle;
-    const linalg::svd_result f = linalg::svd(centered, false);
-    const auto first = slice{0, count, 1};
-    const array rows = f.vh({first});
-    const array largest = take_along_axis(rows, argmax(abs(rows), {1, keep_dims::yes}), 1);
-    const array components = rows * stop_gradient(where(largest < 0, -1, 1));
-    const array variances = square(f.s) / (static_cast<double>(x.dim(0)) - 1);
-    return {reshape(middle, {x.dim(1)}), components, variances({first}),
-            variances({first}) / sum(variances), matmul(centered, matrix_transpose(components))};
   });
 }
 

@@ -234,7 +234,9 @@ struct pca_options {
   std::optional<std::int64_t> components{};  ///< absent: min(rows, features)
   bool whiten = false;                       ///< divides each by its deviation
 };
-/// tutti::pca() as a transformer; lazy. Parameters "mean", "components", "explained_variance",
+/// Principal components by singular values of the centred rows; lazy. The element of largest
+/// magnitude of each component is positive. fit() throws value_error for more components than
+/// min(rows, features). Parameters "mean", "components", "explained_variance",
 /// "explained_variance_ratio".
 class TUTTI_API pca {
  public:
@@ -243,9 +245,11 @@ class TUTTI_API pca {
   array transform(const array& x) const;  ///< [rows, components]
   array fit_transform(const array& x) { return fit(x).transform(x); }
   array inverse_transform(const array& x) const;
-  const array& mean() const { return mean_; }
-  const array& components() const { return components_; }
+  const array& mean() const { return mean_; }              ///< [features]
+  const array& components() const { return components_; }  ///< [components, features], orthonormal
+  /// [components], descending, with divisor rows - 1.
   const array& explained_variance() const { return variance_; }
+  /// [components]: fraction of the variance of all features.
   const array& explained_variance_ratio() const { return ratio_; }
   io::named_arrays parameters() const;
   void load_parameters(const io::named_arrays& arrays);
@@ -259,13 +263,17 @@ struct k_means_options {
   std::int64_t clusters = 8;
   int starts = 10;          ///< of which the one with the least inertia stays
   int iterations = 300;     ///< of each start, at most
-  double tolerance = 1e-4;  ///< as of tutti::kmeans
+  double tolerance = 1e-4;  ///< ends where the centers move by less than this, squared, times the
+                            ///< mean variance of the features
 };
-/// tutti::kmeans() from several random starts. Parameters "centers".
+/// Lloyd's algorithm from several random starts, each drawn as by k-means++. A center without rows
+/// is not moved. fit() throws value_error for more clusters than rows. Parameters "centers".
 class TUTTI_API k_means {
  public:
   explicit k_means(random::key key, const k_means_options& options = {});
   k_means& fit(const array& x);
+  /// From given centers [clusters, features], once, whatever the options say of both.
+  k_means& fit(const array& x, const array& centers);
   array predict(const array& x) const;    ///< i64: the nearest center
   array transform(const array& x) const;  ///< [rows, clusters]: distances to the centers
   double score(const array& x) const;     ///< minus the sum of squared distances to the nearest
@@ -294,7 +302,7 @@ struct gaussian_mixture_options {
   double tolerance = 1e-3;       ///< ends where the mean log likelihood rises by less
   double regularization = 1e-6;  ///< added to variances; not negative
   int iterations = 100;
-  int starts = 1;  ///< each from the clusters of tutti::kmeans(); the likeliest stays
+  int starts = 1;  ///< each from the clusters of k_means; the likeliest stays
 };
 /// Expectation maximisation (C. Bishop, "Pattern Recognition and Machine Learning", 2006, section
 /// 9.2). Takes memory for components x rows x features numbers where covariances are full.
