@@ -6,6 +6,7 @@
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
 #include "tutti/error.hpp"
+#include "tutti/extension.hpp"
 #include "tutti/nn/layers.hpp"
 #include "tutti/ops.hpp"
 
@@ -14,18 +15,6 @@ namespace tutti::nn {
 using tutti::detail::named;
 
 namespace {
-
-shape window_extents(const char* op, const per_axis& window, int axes) {
-  const shape& given = window.values();
-  if (given.rank() != 1 && given.rank() != axes)
-    throw value_error(fmt::format("{}: a window of {} has not {} axes", op, given.str(), axes));
-  shape out;
-  for (int i = 0; i < axes; ++i) {
-    out.push_back(given[given.rank() == 1 ? 0 : i]);
-    detail::require_positive(op, "the window", out.back());
-  }
-  return out;
-}
 
 void check_channels(const char* op, std::int64_t in, std::int64_t out, std::int64_t groups) {
   detail::require_positive(op, "in", in);
@@ -72,7 +61,8 @@ layer forward_convolution(const char* op, int axes, std::int64_t in, std::int64_
                           dtype type, const device& on) {
   return named(op, [&] {
     check_channels(op, in, out, o.groups);
-    const shape weights = detail::joined({out, in / o.groups}, window_extents(op, window, axes));
+    const shape weights = detail::joined(
+        {out, in / o.groups}, tutti::op::axis_values(window.values(), axes, 1, "window", op));
     const convolution_options options{.stride = o.stride,
                                       .padding = o.padding,
                                       .dilation = o.dilation,
@@ -98,7 +88,8 @@ layer transposed_convolution(const char* op, int axes, std::int64_t in, std::int
                              const conv_transpose_options& o, dtype type, const device& on) {
   return named(op, [&] {
     check_channels(op, in, out, o.groups);
-    const shape weights = detail::joined({in, out / o.groups}, window_extents(op, window, axes));
+    const shape weights = detail::joined(
+        {in, out / o.groups}, tutti::op::axis_values(window.values(), axes, 1, "window", op));
     const transposed_convolution_options options{.stride = o.stride,
                                                  .padding = o.padding,
                                                  .output_padding = o.output_padding,

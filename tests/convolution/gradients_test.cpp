@@ -4,6 +4,7 @@
 #include "differences.hpp"
 #include "direct.hpp"
 #include "tutti/movement.hpp"
+#include "tutti/nn/sampling.hpp"
 
 namespace {
 
@@ -97,7 +98,7 @@ BOOST_AUTO_TEST_CASE(pooling) {
   check_both(of([](const array& a) { return tutti::sliding_window_view(a, {2, 3}, {2, 3}); }), x);
   check_both(of([](const array& a) { return tutti::as_strided(a, {3, 4}, {5, 2}, 1); }), x);
   check_both(of([](const array& a) {
-               return tutti::interpolate(a, {8, 4}, {tutti::resampling::cubic});
+               return tutti::nn::interpolate(a, {8, 4}, {tutti::nn::resampling::cubic});
              }),
              x);
 }

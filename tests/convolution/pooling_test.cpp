@@ -5,6 +5,7 @@
 
 #include "direct.hpp"
 #include "tutti/movement.hpp"
+#include "tutti/nn/sampling.hpp"
 
 namespace {
 
@@ -207,14 +208,15 @@ BOOST_AUTO_TEST_CASE(places_between_elements) {
     });
   };
   const tolerance near{.relative = 1e-5, .absolute = 1e-5};
-  using tutti::resampling;
+  using tutti::nn::resampling;
   for (const bool corners : {false, true}) {
-    BOOST_TEST(matches(tutti::interpolate(a, {8, 3}, {resampling::linear, corners}),
+    BOOST_TEST(matches(tutti::nn::interpolate(a, {8, 3}, {resampling::linear, corners}),
                        resampled(8, 3, corners, true, linear), near));
-    BOOST_TEST(matches(tutti::interpolate(a, {8, 3}, {resampling::cubic, corners}),
+    BOOST_TEST(matches(tutti::nn::interpolate(a, {8, 3}, {resampling::cubic, corners}),
                        resampled(8, 3, corners, false, keys), near));
   }
-  BOOST_TEST(matches(tutti::interpolate(a, {8, 3}), tabulate({2, 2, 8, 3}, [&](const position& at) {
-                       return x.at({at[0], at[1], at[2] * 5 / 8, at[3] * 7 / 3});
-                     })));
+  BOOST_TEST(
+      matches(tutti::nn::interpolate(a, {8, 3}), tabulate({2, 2, 8, 3}, [&](const position& at) {
+                return x.at({at[0], at[1], at[2] * 5 / 8, at[3] * 7 / 3});
+              })));
 }

@@ -18,7 +18,8 @@ namespace {
 using namespace tutti_test;
 
 std::set<std::string> names_in_tables() {
-  static const std::regex name("((random|linalg|fft|signal|image|sparse|data)::)?[a-z][a-z0-9_]*");
+  static const std::regex name(
+      "((random|linalg|fft|signal|image|sparse|data|nn)::)?[a-z][a-z0-9_]*");
   std::set<std::string> names;
   for (const char* page : {"numpy.md", "pytorch.md"}) {
     const auto path = std::filesystem::path(paths::source_folder) / "docs/guide" / page;

@@ -86,32 +86,33 @@ array attention(const operand_list& v, std::int64_t n) {
 }
 
 array resize(const array& x, std::int64_t n) {
-  using enum tutti::resampling;
-  using places = tutti::resampling_places;
-  using rounding = tutti::nearest_rounding;
+  using enum tutti::nn::resampling;
+  using places = tutti::nn::resampling_places;
+  using rounding = tutti::nn::nearest_rounding;
   switch (n) {
     case 0:
-      return tutti::interpolate(x, {8, 4});
+      return tutti::nn::interpolate(x, {8, 4});
     case 1:
-      return tutti::interpolate(x, {8, 4},
-                                {.places = places::half_pixel, .rounding = rounding::halves_up});
+      return tutti::nn::interpolate(
+          x, {8, 4}, {.places = places::half_pixel, .rounding = rounding::halves_up});
     case 2:
-      return tutti::interpolate_by(x, {2.5, 0.625}, {.mode = linear});
+      return tutti::nn::interpolate_by(x, {2.5, 0.625}, {.mode = linear});
     case 3:
-      return tutti::interpolate_by(x, {1.75, 0.75}, {.mode = linear, .places = places::asymmetric});
+      return tutti::nn::interpolate_by(x, {1.75, 0.75},
+                                       {.mode = linear, .places = places::asymmetric});
     case 4:
-      return tutti::interpolate(x, {9, 3}, {.mode = cubic, .cubic_coefficient = -0.5});
+      return tutti::nn::interpolate(x, {9, 3}, {.mode = cubic, .cubic_coefficient = -0.5});
     case 5:
-      return tutti::interpolate_by(x, {2.5, 0.625}, {.mode = cubic, .exclude_outside = true});
+      return tutti::nn::interpolate_by(x, {2.5, 0.625}, {.mode = cubic, .exclude_outside = true});
     case 6:
-      return tutti::interpolate(x, {9, 3}, {.mode = linear, .align_corners = true});
+      return tutti::nn::interpolate(x, {9, 3}, {.mode = linear, .align_corners = true});
     case 7:
-      return tutti::interpolate(x, {2, 3}, {.mode = linear, .antialias = true});
+      return tutti::nn::interpolate(x, {2, 3}, {.mode = linear, .antialias = true});
     case 8:
-      return tutti::interpolate_by(x, {0.375, 0.5},
-                                   {.mode = cubic, .cubic_coefficient = -0.5, .antialias = true});
+      return tutti::nn::interpolate_by(
+          x, {0.375, 0.5}, {.mode = cubic, .cubic_coefficient = -0.5, .antialias = true});
     default:
-      return tutti::interpolate(
+      return tutti::nn::interpolate(
           x, {3, 10},
           {.align_corners = true, .places = places::half_pixel, .rounding = rounding::ceil});
   }
@@ -119,8 +120,8 @@ array resize(const array& x, std::int64_t n) {
 
 array grid_sample(const operand_list& v, std::int64_t n) {
   using enum tutti::padding_mode;
-  using mode = tutti::resampling;
-  const std::vector<tutti::grid_sample_options> options = {
+  using mode = tutti::nn::resampling;
+  const std::vector<tutti::nn::grid_sample_options> options = {
       {},
       {.beyond = replicate, .align_corners = true},
       {.mode = mode::nearest},
@@ -128,7 +129,7 @@ array grid_sample(const operand_list& v, std::int64_t n) {
       {.mode = mode::cubic},
       {.beyond = reflect},
       {}};
-  return tutti::grid_sample(v[0], v[1], options.at(static_cast<std::size_t>(n)));
+  return tutti::nn::grid_sample(v[0], v[1], options.at(static_cast<std::size_t>(n)));
 }
 
 /// ONNX counts elements of all planes.
@@ -169,8 +170,8 @@ const vector_calls table = {
   {"Gelu", TUTTI_CALL(n == 1 ? nn::gelu_tanh(v[0]) : nn::gelu(v[0]))},
   {"Resize", TUTTI_CALL(resize(v[0], n))},
   {"GridSample", TUTTI_CALL(grid_sample(v, n))},
-  {"RoiAlign", TUTTI_CALL(tutti::roi_align(v[0], v[1], v[2], {3, 2}, {.scale = 0.75, .half_pixel = n == 0}))},
-  {"DeformConv", TUTTI_CALL(tutti::deform_conv2d(v[0], v[1], v[2], {.stride = {2, 1}, .padding = 1, .groups = 2, .mask = v[4], .bias = v[3]}))},
+  {"RoiAlign", TUTTI_CALL(tutti::nn::roi_align(v[0], v[1], v[2], {3, 2}, {.scale = 0.75, .half_pixel = n == 0}))},
+  {"DeformConv", TUTTI_CALL(tutti::nn::deform_conv2d(v[0], v[1], v[2], {.stride = {2, 1}, .padding = 1, .groups = 2, .mask = v[4], .bias = v[3]}))},
   {"AveragePool", TUTTI_CALL(n == 0 ? tutti::avg_pool(v[0], {2, 3}, {.stride = 2, .padding = {{1, 1}, {0, 1}}, .dilation = 2, .count_padding = false})
                                     : tutti::avg_pool(v[0], {2, 3}, {.stride = tutti::per_axis{2, 3}, .padding = {{0, 1}, {1, 1}}, .ceil_mode = true}))},
   {"MaxPool", TUTTI_CALL(max_pool(v[0], n))},

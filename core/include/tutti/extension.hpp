@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tutti/array.hpp"
+#include "tutti/convolution.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/ops.hpp"
 
@@ -115,6 +116,27 @@ TUTTI_API array around_axis(const array& a, const along& at);
 /// the extents of a with `length` elements along the axis.
 TUTTI_API array as_rows(const array& a, std::int64_t axis);
 TUTTI_API array from_rows(const array& rows, const shape& extents, int axis);
+
+// ---- windows over spatial axes.
+
+/// `given`, one number or one for each of `spatial` axes, as one for each. Throws value_error with
+/// `what` for another number of values or one below `least`.
+TUTTI_API shape axis_values(const shape& given, int spatial, std::int64_t least, const char* what,
+                            const char* label);
+/// For each spatial axis; places: the number of windows.
+struct TUTTI_API window_geometry {
+  int spatial = 0;
+  shape window, stride, dilation, before, after, places;
+  shape beyond;  // part of `after` that an incomplete last window needs
+  bool has_padding() const;
+};
+/// Throws value_error for numbers out of range, shape_error if a window is empty or longer than the
+/// padded extent. With ceil_mode a last window that begins within x or the padding before it counts
+/// even if it ends beyond.
+TUTTI_API window_geometry resolve_windows(const shape& extents, const shape& window,
+                                          const per_axis& stride, const window_padding& padding,
+                                          const per_axis& dilation, const char* label,
+                                          bool ceil_mode = false);
 
 // ---- indices.
 

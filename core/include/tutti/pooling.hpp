@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sliding windows, pooling and resampling of spatial axes. x is [N, C, spatial...] with one to
+// Sliding windows and pooling of spatial axes. x is [N, C, spatial...] with one to
 // three spatial axes, or with channel_order::last [N, spatial..., C]; results have the same order.
 // Extents that do not match throw shape_error, options out of range value_error, both with the
 // function and the values.
@@ -62,45 +62,5 @@ TUTTI_API array adaptive_max_pool(const array& x, const per_axis& places,
                                   channel_order order = channel_order::first);
 TUTTI_API array adaptive_avg_pool(const array& x, const per_axis& places,
                                   channel_order order = channel_order::first);
-
-enum class resampling : std::uint8_t {
-  nearest,  ///< one element
-  linear,   ///< of the two neighbours along each axis: bilinear, trilinear
-  cubic,    ///< of four, by R. Keys' kernel (IEEE ASSP 29, 1981): bicubic
-  area,     ///< adaptive_avg_pool
-};
-/// Position of output i of `size` among `extent` elements.
-enum class resampling_places : std::uint8_t {
-  automatic,   ///< asymmetric for nearest, half_pixel for the others
-  half_pixel,  ///< (i + 1/2) * extent / size - 1/2
-  asymmetric,  ///< i * extent / size
-};
-/// Rounding to the nearest element; halves go down or up.
-enum class nearest_rounding : std::uint8_t { floor, ceil, halves_down, halves_up };
-struct interpolate_options {
-  resampling mode = resampling::nearest;
-  /// i * (extent - 1) / (size - 1): the outermost elements keep their positions. Not for area, and
-  /// for nearest only if positions are given.
-  bool align_corners = false;
-  channel_order order = channel_order::first;
-  resampling_places places = resampling_places::automatic;
-  nearest_rounding rounding = nearest_rounding::floor;
-  double cubic_coefficient = -0.75;  ///< a of Keys' kernel
-  /// linear, cubic: for downsampling the kernel is widened by extent / size. For PyTorch's result
-  /// use a cubic_coefficient of -0.5.
-  bool antialias = false;
-  /// linear, cubic: elements beyond the edge have no weight, and the other weights are normalised;
-  /// antialias always does this. Otherwise the edge elements are used there.
-  bool exclude_outside = false;
-};
-/// x with `size` elements along the spatial axes. Nearest accepts any dtype, the others those of
-/// avg_pool. Throws shape_error if there are no elements, value_error for incompatible options.
-TUTTI_API array interpolate(const array& x, const per_axis& size,
-                            const interpolate_options& options = {});
-/// With floor(extent * scale) elements; positions are computed from the scale itself, not from the
-/// resulting size. One scale for all spatial axes, or one for each; throws value_error unless they
-/// are positive and finite.
-TUTTI_API array interpolate_by(const array& x, const std::vector<double>& scales,
-                               const interpolate_options& options = {});
 
 }  // namespace tutti

@@ -29,7 +29,6 @@
 #include "tutti/pooling.hpp"
 #include "tutti/quasirandom.hpp"
 #include "tutti/random.hpp"
-#include "tutti/sampling.hpp"
 #include "tutti/shape.hpp"
 #include "tutti/slicing.hpp"
 #include "tutti/sorting.hpp"

@@ -13,5 +13,6 @@
 #include "tutti/nn/losses.hpp"
 #include "tutti/nn/optimizers.hpp"
 #include "tutti/nn/recurrent.hpp"
+#include "tutti/nn/sampling.hpp"
 #include "tutti/nn/trainer.hpp"
 #include "tutti/nn/training.hpp"

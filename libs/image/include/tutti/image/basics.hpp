@@ -85,7 +85,7 @@ enum class filter : std::uint8_t {
 /// for downsampling the filter is widened by extent / size, to avoid aliasing. Weights are those of
 /// the pixels within its radius, normalised, computed in f64; one axis after the other. Except for
 /// `area` this is the arithmetic of Pillow's resize() in mode "F", which does not round
-/// intermediate values. interpolate() of pooling.hpp has separate options for positions and
+/// intermediate values. nn::interpolate() has separate options for positions and
 /// kernels. Throws shape_error for negative extents, or without pixels.
 TUTTI_API array resize(const array& x, integer height, integer width, filter by = filter::bilinear);
 

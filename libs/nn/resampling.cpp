@@ -1,116 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views of windows, and resampling along one axis after the other: gathers elements at positions
-// that the host computes, and sums them with weights in one program.
+// Resampling along one axis after the other: gathers elements at positions that the host computes,
+// and sums them with weights in one program.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/named_errors.hpp"
-#include "op/convolution/windows.hpp"
 #include "tutti/error.hpp"
-#include "tutti/grad.hpp"
+#include "tutti/extension.hpp"
+#include "tutti/host_memory.hpp"
+#include "tutti/nn/sampling.hpp"
 #include "tutti/pooling.hpp"
 
-namespace tutti {
-namespace {
+namespace tutti::nn {
 
-using op::text;
-
-// A view of x without history, whose gradient adds repeated elements. `places` are the row-major
-// positions of its elements in x.
-template <class F, class G>
-array view_with_rule(const array& x, F&& view, G&& places) {
-  if (!graph::is_differentiated(x)) return view(x);
-  const shape extents = x.shape();
-  return custom_vjp([view](const std::vector<array>& v) { return std::vector<array>{view(v[0])}; },
-                    [extents, places](const std::vector<array>&, const std::vector<array>&,
-                                      const std::vector<array>& g) {
-                      const array index = reshape(contiguous(places(g[0])), {-1});
-                      const array sums = op::scatter_rows(
-                          reshape(contiguous(g[0]), {1, g[0].size(), 1}), index, extents.size());
-                      return std::vector<array>{reshape(sums, extents)};
-                    })({x})[0];
-}
-
-// sum of index * stride + offset for each index of an array like g.
-array places_of(const array& g, const shape& strides, std::int64_t offset) {
-  array sum = full({}, offset, dtype::i64, g.device());
-  for (int axis = 0; axis < g.ndim(); ++axis) {
-    shape along = {g.dim(axis)};
-    for (int later = axis + 1; later < g.ndim(); ++later) along.push_back(1);
-    sum = sum + reshape(graph::iota({g.dim(axis)}, g.node()->device), along) * strides[axis];
-  }
-  return broadcast_to(sum, g.shape());
-}
-
-}  // namespace
-
-array sliding_window_view(const array& x, const shape& window, const axis_list& axes) {
-  const shape extents = graph::get(x, "sliding_window_view").extents;
-  const std::string name = "sliding_window_view: ";
-  shape along = axes.axes();
-  if (!axes.given())
-    for (int axis = 0; axis < extents.rank(); ++axis) along.push_back(axis);
-  if (along.rank() != window.rank())
-    throw value_error(name + "a window " + window.str() + " for " + text(along.rank()) +
-                      " axes of " + extents.str());
-  if (extents.rank() + window.rank() > max_rank)
-    throw shape_error(name + "more than 8 axes: windows " + window.str() + " of " + extents.str());
-  const shape from = graph::contiguous_strides(extents);
-  shape to = extents, places = from;
-  for (std::int64_t& axis : along)
-    axis = normalize_axis(axis, extents.rank(), "sliding_window_view");
-  for (int i = 0; i < window.rank(); ++i) {
-    std::int64_t& left = to[static_cast<int>(along[i])];
-    if (window[i] < 1 || window[i] > left)
-      throw shape_error(name + "a window " + window.str() + " over " + extents.str());
-    left -= window[i] - 1;
-  }
-  for (int i = 0; i < window.rank(); ++i) {
-    to.push_back(window[i]);
-    places.push_back(from[static_cast<int>(along[i])]);
-  }
-  if (graph::checked_elements(to, x.dtype(), "sliding_window_view") == 0)
-    return op::zeros_on(to, x.dtype(), x.node()->device);
-  return view_with_rule(
-      x,
-      [to, along](const array& a) {
-        const graph::layout where = graph::layout_of(*a.node());
-        shape strides = where.strides;
-        for (std::int64_t axis : along) strides.push_back(where.strides[static_cast<int>(axis)]);
-        return graph::view(a, to, {where.offset, strides}, graph::view_op::reshape);
-      },
-      [places](const array& g) { return places_of(g, places, 0); });
-}
-
-array as_strided(const array& x, const shape& extents, const shape& strides, std::int64_t offset) {
-  const std::int64_t size = graph::get(x, "as_strided").elements;
-  if (extents.rank() != strides.rank())
-    throw value_error("as_strided: extents " + extents.str() + " with strides " + strides.str());
-  const auto outside = [&] {
-    throw index_error("as_strided: extents " + extents.str() + " with strides " + strides.str() +
-                      " from " + text(offset) + " reach beyond " + text(size) + " elements");
-  };
-  if (graph::checked_elements(extents, x.dtype(), "as_strided") == 0)
-    return op::zeros_on(extents, x.dtype(), x.node()->device);
-  std::int64_t first = offset, last = offset;
-  for (int i = 0; i < extents.rank(); ++i) {
-    std::int64_t way = 0;
-    std::int64_t& end = strides[i] < 0 ? first : last;
-    if (__builtin_mul_overflow(extents[i] - 1, strides[i], &way) ||
-        __builtin_add_overflow(end, way, &end))
-      outside();
-  }
-  if (first < 0 || last >= size) outside();
-  return view_with_rule(
-      x,
-      [=](const array& given) {
-        const array a = contiguous(given);
-        const graph::layout where = graph::layout_of(*a.node());
-        return graph::view(a, extents, {where.offset + offset, strides}, graph::view_op::reshape);
-      },
-      [=](const array& g) { return places_of(g, strides, offset); });
-}
+using tutti::detail::named;
 
 namespace {
 
@@ -153,11 +59,11 @@ std::vector<tap> taps_of(const axis_places& of, const interpolate_options& optio
   const double radius = (is_cubic ? 2 : 1) * wider;
   const auto reach = static_cast<std::int64_t>(std::ceil(std::min(radius, 0x1p50)));
   const auto count = static_cast<std::uint64_t>(of.size);
-  detail::require_host_memory("interpolate", count, 32 * static_cast<std::uint64_t>(reach));
+  tutti::detail::require_host_memory("interpolate", count, 32 * static_cast<std::uint64_t>(reach));
   std::vector<tap> taps(static_cast<std::size_t>(2 * reach));
   for (tap& t : taps)
-    t = {detail::host_vector<std::int64_t>("interpolate", count),
-         detail::host_vector<double>("interpolate", count)};
+    t = {tutti::detail::host_vector<std::int64_t>("interpolate", count),
+         tutti::detail::host_vector<double>("interpolate", count)};
   for (std::size_t i = 0; i < count; ++i) {
     double at = source_of(static_cast<std::int64_t>(i), of, options);
     if (!is_cubic && !exclude) at = std::max(at, 0.0);  // there it is the first element itself
@@ -196,7 +102,7 @@ std::int64_t nearest_of(double at, nearest_rounding rounding) {
 array nearest_along(const array& x, int axis, const axis_places& of,
                     const interpolate_options& options) {
   auto index =
-      detail::host_vector<std::int64_t>("interpolate", static_cast<std::uint64_t>(of.size));
+      tutti::detail::host_vector<std::int64_t>("interpolate", static_cast<std::uint64_t>(of.size));
   const bool exact = !of.scale && !options.align_corners &&
                      options.places == resampling_places::asymmetric &&
                      options.rounding == nearest_rounding::floor;
@@ -223,11 +129,11 @@ array resampled_along(const array& x, int axis, const axis_places& of,
 }
 
 void check_options(const interpolate_options& o) {
-  const auto numbered = [](auto value) { return text(static_cast<int>(value)); };
   if (o.mode > resampling::area || o.places > resampling_places::asymmetric ||
       o.rounding > nearest_rounding::halves_up)
-    throw value_error("interpolate: no mode, places or rounding of number " + numbered(o.mode) +
-                      ", " + numbered(o.places) + ", " + numbered(o.rounding));
+    throw value_error(fmt::format("interpolate: no mode, places or rounding of number {}, {}, {}",
+                                  static_cast<int>(o.mode), static_cast<int>(o.places),
+                                  static_cast<int>(o.rounding)));
   const bool is_sum = o.mode == resampling::linear || o.mode == resampling::cubic;
   const bool chosen = o.places != resampling_places::automatic;
   if (o.align_corners && (o.mode == resampling::area || (o.mode == resampling::nearest && !chosen)))
@@ -245,9 +151,9 @@ array interpolated(const array& given, const std::vector<axis_places>& to,
   const bool is_nearest = options.mode == resampling::nearest;
   if (options.places == resampling_places::automatic)
     options.places = is_nearest ? resampling_places::asymmetric : resampling_places::half_pixel;
-  const array floats = is_nearest ? given : op::as_real_floating(given, label);
-  const dtype type = op::type_of(floats, label);
-  array x = op::cast(floats, is_nearest ? type : graph::compute_dtype(type), label);
+  const dtype type =
+      is_nearest ? op::type_of(given, label) : op::real_floating_type_of(given, label);
+  array x = op::cast(given, is_nearest ? type : graph::compute_dtype(type), label);
   const int first = options.order == channel_order::last ? 1 : 2;
   shape extents = x.shape(), size;
   for (int i = 0; i < static_cast<int>(to.size()); ++i) {
@@ -258,7 +164,7 @@ array interpolated(const array& given, const std::vector<axis_places>& to,
     size.push_back(of.size);
   }
   if (graph::checked_elements(extents, type, label) == 0)
-    return op::zeros_on(extents, type, x.node()->device, label);
+    return op::zeros_on(extents, type, op::device_of(x), label);
   if (options.mode == resampling::area)
     return adaptive_avg_pool(given, per_axis(size), options.order);
   for (int i = 0; i < size.rank(); ++i) {
@@ -272,7 +178,7 @@ array interpolated(const array& given, const std::vector<axis_places>& to,
 }
 
 int spatial_axes_of(const array& x, const char* label) {
-  const int rank = graph::get(x, label).extents.rank();
+  const int rank = op::extents_of(x, label).rank();
   if (rank < 3 || rank > 5)
     throw shape_error(std::string(label) +
                       ": x must have one to three spatial axes: " + x.shape().str());
@@ -296,12 +202,12 @@ array interpolate(const array& x, const per_axis& size, const interpolate_option
 
 array interpolate_by(const array& x, const std::vector<double>& scales,
                      const interpolate_options& options) {
-  return detail::named("interpolate_by", [&] {
+  return named("interpolate_by", [&] {
     const int axes = spatial_axes_of(x, "interpolate_by");
     check_options(options);
     if (scales.size() != 1 && scales.size() != static_cast<std::size_t>(axes))
-      throw value_error("interpolate_by: " + std::to_string(scales.size()) + " scales for " +
-                        text(axes) + " spatial axes");
+      throw value_error(
+          fmt::format("interpolate_by: {} scales for {} spatial axes", scales.size(), axes));
     std::vector<axis_places> places;
     for (int i = 0; i < axes; ++i) {
       const double scale = scales[scales.size() == 1 ? 0 : static_cast<std::size_t>(i)];
@@ -315,4 +221,4 @@ array interpolate_by(const array& x, const std::vector<double>& scales,
   });
 }
 
-}  // namespace tutti
+}  // namespace tutti::nn

@@ -2,19 +2,21 @@
 //
 // Elements at computed positions: rows of channels are gathered for each neighbour, and summed with
 // weights.
-#include "tutti/sampling.hpp"
+#include "tutti/nn/sampling.hpp"
+
+#include <fmt/format.h>
 
 #include <cmath>
 
 #include "base/named_errors.hpp"
-#include "op/convolution/windows.hpp"
 #include "tutti/error.hpp"
+#include "tutti/extension.hpp"
 #include "tutti/statistics.hpp"
 
-namespace tutti {
+namespace tutti::nn {
 namespace {
 
-using op::text;
+using tutti::detail::named;
 
 // A neighbour along one axis: its index, its weight, and whether it is within x.
 struct neighbour {
@@ -119,15 +121,14 @@ class sampler {
 struct float_operand {
   array x;
   dtype type;
-  float_operand(const array& given, const char* label) {
-    const array real = op::as_real_floating(given, label);
-    type = op::type_of(real, label);
-    x = op::cast(real, graph::compute_dtype(type), label);
+  float_operand(const array& given, const char* label)
+      : type(op::real_floating_type_of(given, label)) {
+    x = op::cast(given, graph::compute_dtype(type), label);
   }
 };
 
 void check_elements(const array& x, int least, int most, const char* label) {
-  const int rank = graph::get(x, label).extents.rank();
+  const int rank = op::extents_of(x, label).rank();
   if (rank < least || rank > most)
     throw shape_error(std::string(label) + ": x has not the axes of images: " + x.shape().str());
 }
@@ -136,25 +137,25 @@ void check_elements(const array& x, int least, int most, const char* label) {
 
 array grid_sample(const array& given, const array& grid, const grid_sample_options& options) {
   const char* label = "grid_sample";
-  return detail::named(label, [&] {
+  return named(label, [&] {
     check_elements(given, 3, 5, label);
     if (options.mode > resampling::cubic || options.beyond > padding_mode::replicate)
-      throw value_error("grid_sample: no mode of number " + text(static_cast<int>(options.mode)) +
-                        " or " + text(static_cast<int>(options.beyond)));
+      throw value_error(fmt::format("grid_sample: no mode of number {} or {}",
+                                    static_cast<int>(options.mode),
+                                    static_cast<int>(options.beyond)));
     const float_operand x(given, label);
     const int axes = given.ndim() - 2;
-    if (graph::get(grid, label).extents.rank() < 2 || grid.dim(-1) != axes ||
+    if (op::extents_of(grid, label).rank() < 2 || grid.dim(-1) != axes ||
         grid.dim(0) != given.dim(0))
       throw shape_error("grid_sample: a grid " + grid.shape().str() + " for " +
                         given.shape().str());
     shape to = grid.shape();
     to[to.rank() - 1] = given.dim(1);
     if (graph::checked_elements(to, x.type, label) == 0)
-      return moveaxis(op::zeros_on(to, x.type, given.node()->device, label), -1, 1);
+      return moveaxis(op::zeros_on(to, x.type, op::device_of(given), label), -1, 1);
     if (given.size() == 0)
       throw shape_error("grid_sample: no elements to take: " + given.shape().str());
-    const array places = op::cast(op::as_real_floating(grid, label),
-                                  x.x.dtype() == dtype::f64 ? dtype::f64 : dtype::f32, label);
+    const array places = op::cast(grid, x.x.dtype(), label);
     std::vector<array> at;
     for (int i = 0; i < axes; ++i) {
       const array along = places(ellipsis(), axes - 1 - i);
@@ -164,7 +165,7 @@ array grid_sample(const array& given, const array& grid, const grid_sample_optio
     }
     shape column = {given.dim(0)};
     for (int i = 1; i < to.rank() - 1; ++i) column.push_back(1);
-    const array image = reshape(graph::iota({given.dim(0)}, given.node()->device), column);
+    const array image = reshape(graph::iota({given.dim(0)}, op::device_of(given)), column);
     const array y = sampler(x.x, options).at(image, at);
     return moveaxis(op::cast(y, x.type, label), -1, 1);
   });
@@ -173,32 +174,32 @@ array grid_sample(const array& given, const array& grid, const grid_sample_optio
 array roi_align(const array& given, const array& boxes, const array& images, const per_axis& size,
                 const roi_align_options& options) {
   const char* label = "roi_align";
-  return detail::named(label, [&] {
+  return named(label, [&] {
     check_elements(given, 4, 4, label);
     const float_operand x(given, label);
-    const std::int64_t count = graph::get(images, label).elements;
-    if (graph::get(boxes, label).extents != shape{count, 4} || images.ndim() != 1)
+    if (op::extents_of(images, label).rank() != 1 ||
+        op::extents_of(boxes, label) != shape{images.size(), 4})
       throw shape_error("roi_align: boxes " + boxes.shape().str() + " in images " +
                         images.shape().str());
     if (options.samples < 1 || !std::isfinite(options.scale))
-      throw value_error("roi_align: " + text(options.samples) + " samples, a scale of " +
-                        std::to_string(options.scale));
+      throw value_error(
+          fmt::format("roi_align: {} samples, a scale of {}", options.samples, options.scale));
+    const std::int64_t count = images.size();
     const shape parts = op::axis_values(size.values(), 2, 1, "size", label);
     const shape to = {count, given.dim(1), parts[0], parts[1]};
     if (graph::checked_elements(to, x.type, label) == 0)
-      return op::zeros_on(to, x.type, given.node()->device, label);
+      return op::zeros_on(to, x.type, op::device_of(given), label);
     if (given.size() == 0)
       throw shape_error("roi_align: no elements to take: " + given.shape().str());
     const array corners =
-        op::cast(op::as_real_floating(boxes, label), x.x.dtype(), label) * options.scale -
-        (options.half_pixel ? 0.5 : 0.0);
+        op::cast(boxes, x.x.dtype(), label) * options.scale - (options.half_pixel ? 0.5 : 0.0);
     const auto along = [&](int first, int axis, shape column) {
       const std::int64_t places = graph::extent_product(parts[axis], options.samples, label);
       const array from = reshape(corners(all(), first), {count, 1, 1});
       array length = reshape(corners(all(), first + 2), {count, 1, 1}) - from;
       if (!options.half_pixel) length = maximum(length, 1.0);
       column[axis + 1] = places;
-      const array i = reshape(graph::iota({places}, given.node()->device), column);
+      const array i = reshape(graph::iota({places}, op::device_of(given)), column);
       return from + (astype(i, x.x.dtype()) + 0.5) * length / static_cast<double>(places);
     };
     const array rows = along(1, 0, {1, 1, 1}), columns = along(0, 1, {1, 1, 1});
@@ -223,10 +224,10 @@ array roi_align(const array& given, const array& boxes, const array& images, con
 array deform_conv2d(const array& given, const array& w, const array& offsets,
                     const deform_conv_options& options) {
   const char* label = "deform_conv2d";
-  return detail::named(label, [&] {
+  return named(label, [&] {
     check_elements(given, 4, 4, label);
     const float_operand x(given, label);
-    if (graph::get(w, label).extents.rank() != 4 || graph::get(offsets, label).extents.rank() != 4)
+    if (op::extents_of(w, label).rank() != 4 || op::extents_of(offsets, label).rank() != 4)
       throw shape_error("deform_conv2d: weights " + w.shape().str() + " and offsets " +
                         offsets.shape().str() + " need four axes");
     const std::int64_t taps = graph::extent_product(w.dim(2), w.dim(3), label);
@@ -247,7 +248,7 @@ array deform_conv2d(const array& given, const array& w, const array& offsets,
     // Positions of a tap without offsets: [taps, high, wide] of rows, then of columns.
     const auto own = [&](int axis) {
       const auto numbered = [&](std::int64_t count) {
-        return graph::iota({count}, given.node()->device);
+        return graph::iota({count}, op::device_of(given));
       };
       const array place = numbered(g.places[axis]) * g.stride[axis] - g.before[axis];
       const array tap = numbered(g.window[axis]) * g.dilation[axis];
@@ -256,7 +257,7 @@ array deform_conv2d(const array& given, const array& w, const array& offsets,
       const array both = broadcast_to(sums, {g.window[0], g.window[1], high, wide});
       return astype(reshape(both, {taps, high, wide}), compute);
     };
-    const array image = reshape(graph::iota({n * groups}, given.node()->device), {-1, 1, 1, 1});
+    const array image = reshape(graph::iota({n * groups}, op::device_of(given)), {-1, 1, 1, 1});
     const array split_up = reshape(x.x, {n * groups, c / groups, given.dim(2), given.dim(3)});
     array seen = sampler(split_up, {})
                      .at(image, {own(0) + by(all(), all(), 0), own(1) + by(all(), all(), 1)});
@@ -273,4 +274,4 @@ array deform_conv2d(const array& given, const array& w, const array& offsets,
   });
 }
 
-}  // namespace tutti
+}  // namespace tutti::nn
