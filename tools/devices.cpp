@@ -119,7 +119,7 @@ std::string print_table(const std::vector<device>& all, const selection& s) {
 std::string print_trust() {
   std::string out;
   for (const detail::plugin* p : detail::registry().loader().loaded())
-    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", p->name, detail::trust_text(*p));
+    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", p->name, p->trust);
   return fmt::format("\nplugins (TUTTI_PLUGIN_TRUST={}): {}\n",
                      to_string(detail::registry().loader().rules().what), out);
 }
@@ -146,10 +146,8 @@ int print_devices(bool json, const time_limits& limits) {
                           {"not_usable", nlohmann::json::array()}};
     for (const device& d : all) out["devices"].push_back(to_json(d, s));
     for (const detail::plugin* p : detail::registry().loader().loaded())
-      out["plugins"].push_back({{"name", p->name},
-                                {"version", p->version},
-                                {"file", p->path},
-                                {"trust", detail::trust_text(*p)}});
+      out["plugins"].push_back(
+          {{"name", p->name}, {"version", p->version}, {"file", p->path}, {"trust", p->trust}});
     for (const detail::unusable& item : left_out)
       out["not_usable"].push_back({{"name", item.name}, {"reason", item.reason}});
     if (!s.world.empty()) out["default"] = s.world.front().name();

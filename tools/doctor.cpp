@@ -69,7 +69,7 @@ finding examine_plugin(detail::device_registry& registry, const detail::plugin_f
             file.name,
             fmt::format("version {}, plugin ABI {} (library {}), {}, {}", p.version,
                         abi_text(p.abi_major, p.abi_minor),
-                        abi_text(TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR), detail::trust_text(p), p.path),
+                        abi_text(TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR), p.trust, p.path),
             {}};
   } catch (const std::exception& e) {
     finding f{grade::problem, "plugins", file.name, e.what(), "remove the file"};

@@ -17,6 +17,10 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_bytes = 4096;
 
+std::string key_text(const detail::key_bytes& bytes, std::string_view word) {
+  return std::string(word) + detail::to_hex(bytes.data(), bytes.size()) + "\n";
+}
+
 void wipe(std::string& text) { sodium_memzero(text.data(), text.size()); }
 
 }  // namespace
@@ -26,7 +30,7 @@ void secret_key::derive() {
 }
 
 secret_key::secret_key() {
-  detail::prepare_sodium();
+  if (::sodium_init() < 0) throw plugin_error("libsodium finds no random numbers");
   randombytes_buf(seed_.data(), seed_.size());
   derive();
 }
@@ -65,7 +69,7 @@ std::string secret_key::sign(std::string_view text) const {
 
 void secret_key::write_files(const fs::path& stem) const {
   const fs::path secret = stem.string() + ".key", open = stem.string() + ".pub";
-  std::string text = detail::key_text(seed_, detail::secret_key_word);
+  std::string text = key_text(seed_, detail::secret_key_word);
   try {
     write_new_file(secret, text, 0600);
   } catch (...) {
@@ -74,7 +78,7 @@ void secret_key::write_files(const fs::path& stem) const {
   }
   wipe(text);
   try {
-    write_new_file(open, detail::key_text(public_, detail::public_key_word), 0644);
+    write_new_file(open, key_text(public_, detail::public_key_word), 0644);
   } catch (...) {
     ::unlink(secret.c_str());
     throw;

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "plugin/signature.hpp"
+#include "plugin/manifest.hpp"
 
 namespace tutti::tools {
 

@@ -5,21 +5,17 @@
 //
 // `tutti sign` obtains the version from the plugin itself, in a child process: it need not be
 // specified again, and a plugin that crashes has no other effect.
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
-#include "base/descriptor.hpp"
 #include "child_process.hpp"
 #include "command.hpp"
 #include "new_file.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/manifest.hpp"
-#include "plugin/signature.hpp"
 #include "plugin/trust.hpp"
 #include "secret_key.hpp"
 #include "tutti/error.hpp"
@@ -44,14 +40,6 @@ detail::plugin_file plugin_at(const std::string& path) {
       "{}: there is no such file, or it is not called libtutti_NAME.so as plugins are", path));
 }
 
-std::string hash_of(const fs::path& file) {
-  const detail::descriptor opened(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (opened.get() < 0)
-    throw plugin_error(
-        fmt::format("{}: {}", file.string(), std::generic_category().message(errno)));
-  return detail::sha256_of_file(opened.get());
-}
-
 /// In the child: the plugin's identity, or why it is not available.
 int identify(const options& o) {
   be_a_child();
@@ -65,8 +53,7 @@ int identify(const options& o) {
     const detail::plugin& p = loader.load(file.name);
     line = {{"name", p.name},
             {"version", p.version},
-            {"abi_major", p.abi_major},
-            {"abi_minor", p.abi_minor}};
+            {"abi", fmt::format("{}.{}", p.abi_major, p.abi_minor)}};
   } catch (const std::exception& e) {
     line = {{"error", e.what()}};
   }
@@ -91,8 +78,7 @@ detail::manifest ask(const detail::plugin_file& file) {
   detail::manifest m;
   m.name = said["name"];
   m.version = said["version"];
-  m.abi_major = said["abi_major"];
-  m.abi_minor = said["abi_minor"];
+  m.abi = said["abi"];
   return m;
 }
 
@@ -105,7 +91,7 @@ void write_manifest(const fs::path& place, const std::string& text) {
 }
 
 std::string stated_text(const detail::manifest& m) {
-  return fmt::format("{} {}, plugin ABI {}.{}, {}", m.name, m.version, m.abi_major, m.abi_minor,
+  return fmt::format("{} {}, plugin ABI {}, {}", m.name, m.version, m.abi,
                      m.key.empty() ? "not signed" : "signed with the key " + m.key);
 }
 
@@ -113,9 +99,9 @@ int sign(const options& o) {
   std::unique_ptr<const secret_key> key;
   if (!o.key.empty()) key = std::make_unique<secret_key>(fs::path(o.key));
   const detail::plugin_file file = plugin_at(o.plugin);
-  const std::string hash = hash_of(file.path);
+  const std::string hash = detail::sha256_of_file(file.path);
   detail::manifest m = ask(file);
-  m.sha256 = hash_of(file.path);
+  m.sha256 = detail::sha256_of_file(file.path);
   if (m.sha256 != hash)
     throw plugin_error(fmt::format("{}: the file changed meanwhile", file.path.string()));
   if (key != nullptr) {
@@ -141,7 +127,7 @@ int verify(const options& o) {
     fmt::print("{}: {}\n", file.path.string(), stated_text(*trusted.stated()));
     return 0;
   } catch (const detail::distrust& e) {
-    throw plugin_error(fmt::format("{}: {}", file.path.string(), e.why()));
+    throw plugin_error(fmt::format("{}: {}", file.path.string(), e.found.why));
   }
 }
 

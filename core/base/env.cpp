@@ -27,6 +27,16 @@ double seconds_of(const char* name, const std::string& text, const char* wanted)
 
 }  // namespace
 
+std::vector<std::filesystem::path> split_paths(std::string_view list) {
+  std::vector<std::filesystem::path> entries;
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(':', begin), list.size());
+    entries.emplace_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return entries;
+}
+
 std::optional<std::string> env_word(const char* name,
                                     std::initializer_list<std::string_view> allowed) {
   auto value = env(name);

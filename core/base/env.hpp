@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tutti/export.hpp"
 
@@ -21,6 +23,8 @@ inline std::optional<std::string> env(const char* name) {
   return std::string(value);
 }
 
+/// The entries of a list separated by colons.
+std::vector<std::filesystem::path> split_paths(std::string_view list);
 /// The variable's value, which must be one of `allowed`; otherwise value_error.
 std::optional<std::string> env_word(const char* name,
                                     std::initializer_list<std::string_view> allowed);

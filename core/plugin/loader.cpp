@@ -19,7 +19,6 @@
 #include "base/process.hpp"
 #include "plugin/elf_file.hpp"
 #include "plugin/host.hpp"
-#include "plugin/ownership.hpp"
 #include "plugin/trial.hpp"
 #include "tutti/error.hpp"
 
@@ -145,9 +144,7 @@ std::unique_ptr<plugin> load_file(load_failure& failure, const trust_rules& rule
   const trusted_file trusted = check_plugin_file(failure.path, failure.name, rules);
   auto result = negotiate(map_trusted(failure.path, trusted), failure);
   trusted.require_stated(result->version, result->abi_major, result->abi_minor);
-  result->has_manifest = trusted.stated().has_value();
-  result->signed_by = trusted.signed_by();
-  result->has_wrong_signature = trusted.has_wrong_signature();
+  result->trust = trusted.summary();
   return result;
 }
 
@@ -178,9 +175,7 @@ void* load_symbol(const fs::path& path, const std::string& name, const char* sym
 search_path default_search_path() {
   search_path result;
   if (const auto value = env("TUTTI_PLUGIN_PATH")) {
-    for (size_t begin = 0; begin <= value->size();) {
-      const size_t end = std::min(value->find(':', begin), value->size());
-      const fs::path entry = value->substr(begin, end - begin);
+    for (const fs::path& entry : split_paths(*value)) {
       std::error_code ignored;
       if (entry.empty())
         result.rejected.push_back("an empty entry (it would mean the current directory)");
@@ -190,7 +185,6 @@ search_path default_search_path() {
         result.rejected.push_back(fmt::format("\"{}\" (no such folder)", entry.string()));
       else
         result.folders.push_back(entry.lexically_normal());
-      begin = end + 1;
     }
   }
   const fs::path library = own_library();
@@ -307,8 +301,8 @@ void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted 
     logging::debug("plugin {} {} (plugin ABI {}.{}) loaded from {}", name, known.loaded->version,
                    failure.abi_major, failure.abi_minor, failure.path.string());
   } catch (const distrust& e) {
-    failure.message = e.why();
-    failure.advice = e.advice();
+    failure.message = e.found.why;
+    failure.advice = e.found.advice;
     if (why == wanted::with_others) logging::warn("{}: {}", failure.path.string(), e.what());
     known.failure = std::move(failure);
   } catch (const std::exception& e) {

@@ -36,9 +36,7 @@ struct plugin {
   std::string path;
   uint32_t abi_major = 0;
   uint32_t abi_minor = 0;
-  bool has_manifest = false;         ///< which describes the file
-  std::string signed_by;             ///< key that the manifest had to be signed with; else empty
-  bool has_wrong_signature = false;  ///< in the manifest, which need not have one: of a trusted key
+  std::string trust;  ///< trusted_file::summary()
 
   journal* notes = nullptr;  ///< NULL: nothing is recorded
 
@@ -61,10 +59,6 @@ struct plugin {
 /// Copies the tables of `api` into `to`. Throws plugin_error if a table or a function is missing
 /// that functions.def requires. The caller has checked the major version.
 TUTTI_INTERNAL_API void read_tables(const tutti_plugin_api* api, plugin& to);
-
-/// "no manifest", "manifest", "manifest with a wrong signature", "signed with the key
-/// 0123456789abcdef".
-TUTTI_INTERNAL_API std::string trust_text(const plugin& of);
 
 /// The fields of `api` within its struct_size, the rest zero.
 TUTTI_INTERNAL_API tutti_plugin_api read_plugin_api(const tutti_plugin_api* api);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/ownership.hpp"
+#include "plugin/trust.hpp"
 #include "tutti/export.hpp"
 
 namespace tutti::detail {

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+#define BOOST_DLL_USE_STD_FS
 #include "plugin/trust.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <boost/dll/runtime_symbol_info.hpp>
 #include <cerrno>
+#include <iterator>
 #include <system_error>
 
-#include "base/descriptor.hpp"
 #include "base/disk_cache.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "base/private_folder.hpp"
 #include "base/small_file.hpp"
-#include "plugin/ownership.hpp"
-#include "plugin/plugin.hpp"
-#include "plugin/signature.hpp"
-#include "tutti/plugin.h"
 
 namespace tutti::detail {
 namespace {
@@ -29,46 +27,46 @@ using level = trust_rules::level;
 
 constexpr const char* default_keys = "/etc/tutti/keys";
 
-int64_t nanoseconds(const timespec& t) {
-  return static_cast<int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+constexpr const char* other_way = "allow it by TUTTI_PLUGIN_TRUST=any";
+
+void require_reached(const fs::path& path, const std::error_code& error) {
+  if (error)
+    throw plugin_error(fmt::format("{} cannot be reached: {}", path.string(), error.message()));
 }
 
-/// Changes whenever the content may have changed. The time of the last status change (ctime) cannot
-/// be set freely.
+fs::path resolved(const fs::path& file) {
+  std::error_code error;
+  fs::path found = fs::canonical(file, error);
+  require_reached(file, error);
+  return found;
+}
+
+struct stat state_of(const fs::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) require_reached(path, {errno, std::generic_category()});
+  return info;
+}
+
+bool is_above(const fs::path& folder, const fs::path& file) {
+  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first ==
+         folder.end();
+}
+
+/// Of the last change of content, owner or mode (ctime), which cannot be set freely.
+int64_t changed_ns(const struct stat& info) {
+  return static_cast<int64_t>(info.st_ctim.tv_sec) * 1'000'000'000 + info.st_ctim.tv_nsec;
+}
+
+/// Changes whenever the content may have changed.
 std::string state_text(const struct stat& info) {
-  return fmt::format("{} {} {} {} {}", info.st_dev, info.st_ino, info.st_size,
-                     nanoseconds(info.st_mtim), nanoseconds(info.st_ctim));
-}
-
-/// File times are coarse: a file that was written a moment ago may change without a new time.
-bool is_settled(const struct stat& info) {
-  constexpr int64_t moment = 2'000'000'000;
-  const int64_t now = file_clock_now_ns();
-  return now - nanoseconds(info.st_mtim) > moment && now - nanoseconds(info.st_ctim) > moment;
-}
-
-std::string beginning(const std::string& hash) { return hash.substr(0, 12) + "..."; }
-
-std::vector<fs::path> listed_keys(const std::string& value) {
-  std::vector<fs::path> keys;
-  for (size_t begin = 0; begin <= value.size();) {
-    const size_t end = std::min(value.find(':', begin), value.size());
-    const fs::path entry = value.substr(begin, end - begin);
-    if (!entry.is_absolute())
-      throw value_error(
-          fmt::format("TUTTI_PLUGIN_KEYS={}: expected absolute paths separated by colons", value));
-    keys.push_back(entry);
-    begin = end + 1;
-  }
-  return keys;
+  return fmt::format("{} {} {} {}", info.st_dev, info.st_ino, info.st_size, changed_ns(info));
 }
 
 std::vector<fs::path> usual_keys() {
   std::vector<fs::path> places = {default_keys};
-  if (const auto folder = env("XDG_CONFIG_HOME"))
-    places.push_back(fs::path(*folder) / "tutti" / "keys");
-  else if (const auto home = env("HOME"))
-    places.push_back(fs::path(*home) / ".config" / "tutti" / "keys");
+  const auto config = env("XDG_CONFIG_HOME"), home = env("HOME");
+  if (config || home)
+    places.push_back((config ? fs::path(*config) : fs::path(*home) / ".config") / "tutti/keys");
   std::erase_if(places, [](const fs::path& place) {
     std::error_code ignored;
     return !place.is_absolute() || !fs::is_directory(place, ignored);
@@ -76,155 +74,157 @@ std::vector<fs::path> usual_keys() {
   return places;
 }
 
-/// `problem` for a plugin that would be loaded without the user's requirement.
-std::string against(const trust_rules& rules, const std::string& problem) {
-  return rules.asked_by.empty() ? problem : fmt::format("{}, and {}", rules.asked_by, problem);
+[[noreturn]] void refuse(const std::string& why, const std::string& advice) {
+  throw distrust({why, advice});
 }
 
-bool checks_owner(const trust_rules& rules) { return rules.what != level::any && !rules.any_owner; }
-
-void require_own(const fs::path& file) {
-  if (const auto found = changeable_by_others(file, own_library()))
-    throw distrust(found->why, found->advice);
+/// The problem of a plugin that would be loaded without the user's requirement.
+[[noreturn]] void refuse(const trust_rules& rules, const std::string& why,
+                         const std::string& advice) {
+  refuse(rules.asked_by.empty() ? why : fmt::format("{}, and {}", rules.asked_by, why), advice);
 }
+
+void require_own(const fs::path& file, const trust_rules& rules) {
+  if (rules.what == level::any || rules.any_owner) return;
+  if (const auto found = changeable_by_others(file, own_library())) throw distrust(*found);
+}
+
+constexpr const char* level_words[] = {"none", "any", "owner", "manifest", "signed"};
+constexpr const char* install_again = "install plugin and manifest again";
 
 }  // namespace
 
-const char* to_string(level what) {
-  switch (what) {
-    case level::none:
-      return "none";
-    case level::any:
-      return "any";
-    case level::owner:
-      return "owner";
-    case level::manifest:
-      return "manifest";
-    case level::signature:
-      break;
+std::optional<objection> changeable_by_others(const fs::path& file, const fs::path& library) {
+  const fs::path start = resolved(file), code = library.empty() ? fs::path() : resolved(library);
+  const uid_t user = ::geteuid(), owner = code.empty() ? user : state_of(code).st_uid;
+  for (fs::path path = start;; path = path.parent_path()) {
+    const struct stat info = state_of(path);
+    const bool is_file = path == start, is_root = path == path.root_path();
+    if (is_file || !is_above(path, code)) {
+      if (info.st_uid != 0 && info.st_uid != user && info.st_uid != owner)
+        return objection{
+            fmt::format("{} belongs to another user (id {}), who could change what runs here",
+                        path.string(), info.st_uid),
+            fmt::format("chown it to root or to yourself, or {}", other_way)};
+      const bool is_sticky = !is_file && (info.st_mode & S_ISVTX) != 0;
+      if ((info.st_mode & S_IWOTH) != 0 && (!is_sticky || path == start.parent_path()))
+        return objection{
+            fmt::format("other users may write to {} (mode {:04o})", path.string(),
+                        info.st_mode & 07777),
+            is_sticky ? fmt::format("move the file to a folder of your own, or {}", other_way)
+                      : fmt::format("chmod o-w {}, or {}", path.string(), other_way)};
+    }
+    if (is_root) return std::nullopt;
   }
-  return "signed";
 }
+
+fs::path own_library() {
+  std::error_code error;
+  const fs::path library = fs::canonical(boost::dll::this_line_location(), error);
+  return error ? fs::path() : library;
+}
+
+const char* to_string(level what) { return level_words[static_cast<int>(what)]; }
 
 trust_rules trust_rules_from_environment() {
   trust_rules rules;
   const std::string word =
       env_word("TUTTI_PLUGIN_TRUST", {"any", "owner", "manifest", "signed"}).value_or("owner");
-  for (const level what : {level::any, level::owner, level::manifest, level::signature})
-    if (word == to_string(what)) rules.what = what;
+  rules.what = static_cast<level>(std::find(std::begin(level_words), std::end(level_words), word) -
+                                  std::begin(level_words));
   rules.asked_by = "TUTTI_PLUGIN_TRUST=" + word;
   const auto keys = env("TUTTI_PLUGIN_KEYS");
-  rules.keys = keys ? listed_keys(*keys) : usual_keys();
+  rules.keys = keys ? split_paths(*keys) : usual_keys();
+  for (const fs::path& key : rules.keys)
+    if (!key.is_absolute())
+      throw value_error(
+          fmt::format("TUTTI_PLUGIN_KEYS={}: expected absolute paths separated by colons", *keys));
   return rules;
 }
 
-std::string trust_text(const plugin& of) {
-  if (!of.signed_by.empty()) return "signed with the key " + of.signed_by;
-  if (of.has_wrong_signature) return "manifest with a wrong signature";
-  return of.has_manifest ? "manifest" : "no manifest";
-}
-
-std::string sha256_of(const fs::path& file, struct stat& info) {
-  const descriptor opened(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (opened.get() < 0 || ::fstat(opened.get(), &info) != 0)
-    throw plugin_error("it cannot be read: " + std::generic_category().message(errno));
-  if (!S_ISREG(info.st_mode)) throw plugin_error("is not a regular file");
+std::string sha256_of(const fs::path& file, const struct stat& info) {
   const std::string key = "sha256 of " + file.string() + " " + state_text(info);
   if (auto known = program_cache().load(key)) return *known;
-  std::string hash = sha256_of_file(opened.get());
-  if (is_settled(info)) program_cache().store(key, hash);
+  std::string hash = sha256_of_file(file);
+  // File times are coarse: a file that changed a moment ago may change again without a new time.
+  if (file_clock_now_ns() - changed_ns(info) > 2'000'000'000) program_cache().store(key, hash);
   return hash;
 }
 
 trusted_file::trusted_file(fs::path plugin, const std::string& name, const trust_rules& rules)
     : path_(std::move(plugin)) {
-  if (checks_owner(rules)) require_own(path_);
+  require_own(path_, rules);
   if (::stat(path_.c_str(), &info_) != 0)
     throw plugin_error("it cannot be reached: " + std::generic_category().message(errno));
   if (rules.what != level::none) read_manifest(name, rules);
-  if (rules.what == level::signature)
-    require_signature(rules);
-  else if (manifest_ && !manifest_->key.empty())
-    look_at_signature(rules);
-}
-
-bool trusted_file::is_signed_with(const public_key& key) const {
-  return is_signature(manifest_->signature, signed_text(*manifest_), key.bytes);
-}
-
-// No signature was required, so keys that cannot be read are not an error.
-void trusted_file::look_at_signature(const trust_rules& rules) {
-  try {
-    for (const public_key& key : read_public_keys(rules.keys))
-      if (key.id == manifest_->key && !is_signed_with(key)) has_wrong_signature_ = true;
-  } catch (const std::exception& e) {
-    logging::debug("{}: its signature is not looked at: {}", path_.string(), e.what());
-  }
+  if (manifest_) check_signature(rules);
 }
 
 void trusted_file::read_manifest(const std::string& name, const trust_rules& rules) {
   const fs::path place = manifest_path(path_);
   const std::string file = place.filename().string();
-  std::optional<small_file> found;
   try {
-    found = read_small_file(place, most_manifest_bytes);
-    if (found) manifest_ = parse_manifest(found->content);
+    if (const auto found = read_small_file(place, most_manifest_bytes))
+      manifest_ = parse_manifest(found->content);
   } catch (const plugin_error& e) {
-    throw distrust(fmt::format("its manifest {} cannot be used: {}", file, e.what()),
-                   "install plugin and manifest again");
+    refuse(fmt::format("its manifest {} cannot be used: {}", file, e.what()), install_again);
   }
   if (!manifest_) {
     if (rules.what < level::manifest) return;
-    throw distrust(against(rules, fmt::format("there is no manifest {} beside it", file)),
-                   "`tutti sign` makes one, if you know where the plugin is from");
+    refuse(rules, fmt::format("there is no manifest {} beside it", file),
+           "`tutti sign` makes one, if you know where the plugin is from");
   }
-  if (checks_owner(rules)) require_own(place);
+  require_own(place, rules);
   if (manifest_->name != name)
-    throw distrust(fmt::format("its manifest is of a plugin {}", one_line(manifest_->name, 80)),
-                   "install plugin and manifest again");
-  if (manifest_->abi_major != TUTTI_ABI_MAJOR)
-    throw distrust(
-        fmt::format("its manifest says plugin ABI {}.{}, but this library has {}.{}",
-                    manifest_->abi_major, manifest_->abi_minor, TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR),
-        "install the plugin that belongs to this version of the library");
+    refuse(fmt::format("its manifest is of a plugin {}", one_line(manifest_->name, 80)),
+           install_again);
   const std::string hash = sha256_of(path_, info_);
   if (hash != manifest_->sha256)
-    throw distrust(fmt::format("its manifest is of another file: SHA-256 {}, while this one has {}",
-                               beginning(manifest_->sha256), beginning(hash)),
-                   "install both again; if you changed the file yourself (strip does), "
-                   "`tutti sign` makes a new manifest");
+    refuse(fmt::format("its manifest is of another file: SHA-256 {:.12}..., while this one has "
+                       "{:.12}...",
+                       manifest_->sha256, hash),
+           "install both again; if you changed the file yourself (strip does), `tutti sign` makes "
+           "a new manifest");
+  summary_ = "manifest";
 }
 
-void trusted_file::require_signature(const trust_rules& rules) {
-  if (manifest_->key.empty())
-    throw distrust(against(rules, "its manifest is not signed"),
-                   "get a signed build, or sign it yourself: `tutti sign --key FILE`");
+void trusted_file::check_signature(const trust_rules& rules) {
+  const bool is_required = rules.what == level::signature;
+  const std::string& id = manifest_->key;
+  if (id.empty()) {
+    if (!is_required) return;
+    refuse(rules, "its manifest is not signed",
+           "get a signed build, or sign it yourself: `tutti sign --key FILE`");
+  }
   std::vector<public_key> keys;
   try {
     keys = read_public_keys(rules.keys);
   } catch (const std::exception& e) {
-    throw distrust(against(rules, fmt::format("not all keys can be used: {}", e.what())),
-                   "mend that file, or name the keys in TUTTI_PLUGIN_KEYS");
+    if (is_required)
+      refuse(rules, fmt::format("not all keys can be used: {}", e.what()),
+             "mend that file, or name the keys in TUTTI_PLUGIN_KEYS");
+    logging::debug("{}: its signature is not looked at: {}", path_.string(), e.what());
   }
   std::vector<std::string> known;
   for (const public_key& key : keys) {
     known.push_back(key.id);
-    if (key.id != manifest_->key) continue;
-    if (!is_signed_with(key))
-      throw distrust(
-          fmt::format("its signature is not of the key {}, or not of this manifest", key.id),
-          "do not use it; get the plugin again from where it is from");
-    signed_by_ = key.id;
+    if (key.id != id) continue;
+    const bool matches = is_signature(manifest_->signature, signed_text(*manifest_), key.bytes);
+    if (is_required && !matches)
+      refuse(fmt::format("its signature is not of the key {}, or not of this manifest", id),
+             "do not use it; get the plugin again from where it is from");
+    if (is_required) summary_ = "signed with the key " + id;
+    if (!matches) summary_ = "manifest with a wrong signature";
     return;
   }
-  const std::string all =
-      known.empty() ? "there are none" : fmt::format("{}", fmt::join(known, ", "));
-  throw distrust(
-      against(rules,
-              fmt::format("it is signed with the key {}, which is not among the trusted ones: {}",
-                          manifest_->key, all)),
-      fmt::format("if you trust that key, put its file into {} or name it in TUTTI_PLUGIN_KEYS",
-                  default_keys));
+  if (is_required)
+    refuse(
+        rules,
+        fmt::format("it is signed with the key {}, which is not among the trusted ones: {}", id,
+                    known.empty() ? "there are none" : fmt::format("{}", fmt::join(known, ", "))),
+        fmt::format("if you trust that key, put its file into {} or name it in "
+                    "TUTTI_PLUGIN_KEYS",
+                    default_keys));
 }
 
 void trusted_file::require_same() const {
@@ -235,14 +235,12 @@ void trusted_file::require_same() const {
 
 void trusted_file::require_stated(const std::string& version, uint32_t abi_major,
                                   uint32_t abi_minor) const {
-  if (!manifest_) return;
-  if (manifest_->version != version || manifest_->abi_major != abi_major ||
-      manifest_->abi_minor != abi_minor)
-    throw distrust(fmt::format("its manifest says version {}, plugin ABI {}.{}, the plugin itself "
-                               "version {}, plugin ABI {}.{}",
-                               manifest_->version, manifest_->abi_major, manifest_->abi_minor,
-                               version, abi_major, abi_minor),
-                   "install plugin and manifest again");
+  const std::string abi = fmt::format("{}.{}", abi_major, abi_minor);
+  if (manifest_ && (manifest_->version != version || manifest_->abi != abi))
+    refuse(fmt::format("its manifest says version {}, plugin ABI {}, the plugin itself version {}, "
+                       "plugin ABI {}",
+                       manifest_->version, manifest_->abi, version, abi),
+           install_again);
 }
 
 }  // namespace tutti::detail

@@ -2,12 +2,7 @@
 //
 // Whether the file of a plugin may be loaded: who may change it, and what its manifest states.
 // Checked in one place, before the file is passed to the dynamic linker. docs/plugins.md lists the
-// rules.
-//
-// A file that was checked is loaded by its path, not by a descriptor, because $ORIGIN in its
-// RUNPATH, debuggers and messages use the path. The file stays the same between the check and the
-// loading because nobody else may change it or a folder on its path, which is checked first;
-// require_same() detects an update in between.
+// rules, and why a file that was checked is loaded by its path.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugin/manifest.hpp"
@@ -24,10 +20,24 @@
 
 namespace tutti::detail {
 
-struct public_key;
+/// Why a file is refused, and what to do about it.
+struct objection {
+  std::string why, advice;
+};
+
+/// Checks `file`, with its links resolved, and the folders above it: they must belong to root, to
+/// this user or to the owner of `library`, the running code, and not everybody may write to them.
+/// Folders above the file may be writable for everybody if they have the sticky bit, such as /tmp;
+/// the one that contains the file may not, since others could put files beside it. Folders that
+/// contain `library` as well are not checked. Throws plugin_error if the file cannot be reached.
+TUTTI_INTERNAL_API std::optional<objection> changeable_by_others(
+    const std::filesystem::path& file, const std::filesystem::path& library);
+
+/// The file of libtutti itself; empty if unknown.
+TUTTI_INTERNAL_API std::filesystem::path own_library();
 
 struct trust_rules {
-  enum class level {
+  enum class level : std::uint8_t {
     none,       ///< manifests are not read
     any,        ///< the manifest is optional, but must be correct
     owner,      ///< and no other user may change the plugin
@@ -51,15 +61,9 @@ TUTTI_INTERNAL_API trust_rules trust_rules_from_environment();
 TUTTI_INTERNAL_API const char* to_string(trust_rules::level what);
 
 /// A plugin that the rules refuse, and what to do.
-class TUTTI_INTERNAL_API distrust : public plugin_error {
- public:
-  distrust(const std::string& why, std::string what_to_do)
-      : plugin_error(why + "; " + what_to_do), why_(why), advice_(std::move(what_to_do)) {}
-  const std::string& why() const { return why_; }
-  const std::string& advice() const { return advice_; }
-
- private:
-  std::string why_, advice_;
+struct TUTTI_INTERNAL_API distrust : plugin_error {
+  explicit distrust(objection o) : plugin_error(o.why + "; " + o.advice), found(std::move(o)) {}
+  objection found;
 };
 
 class TUTTI_INTERNAL_API trusted_file {
@@ -74,26 +78,23 @@ class TUTTI_INTERNAL_API trusted_file {
   void require_stated(const std::string& version, uint32_t abi_major, uint32_t abi_minor) const;
 
   const std::optional<manifest>& stated() const { return manifest_; }
-  /// The identifier of the key that was required and matches; otherwise empty.
-  const std::string& signed_by() const { return signed_by_; }
-  /// No signature is required, but the manifest has one of a trusted key, and it does not match.
-  bool has_wrong_signature() const { return has_wrong_signature_; }
+  /// "no manifest", "manifest", "signed with the key 0123456789abcdef"; where no signature is
+  /// required, but one of a trusted key does not match, "manifest with a wrong signature".
+  const std::string& summary() const { return summary_; }
 
  private:
   void read_manifest(const std::string& name, const trust_rules& rules);
-  void require_signature(const trust_rules& rules);
-  void look_at_signature(const trust_rules& rules);
-  bool is_signed_with(const public_key& key) const;
+  void check_signature(const trust_rules& rules);
 
   std::filesystem::path path_;
   struct stat info_ {};
   std::optional<manifest> manifest_;
-  std::string signed_by_;
-  bool has_wrong_signature_ = false;
+  std::string summary_ = "no manifest";
 };
 
-/// The hash of the file in the state `info`; stored in program_cache() for that state. Throws
+/// The hash of the file, whose state is `info`; stored in program_cache() for that state. Throws
 /// plugin_error.
-TUTTI_INTERNAL_API std::string sha256_of(const std::filesystem::path& file, struct stat& info);
+TUTTI_INTERNAL_API std::string sha256_of(const std::filesystem::path& file,
+                                         const struct stat& info);
 
 }  // namespace tutti::detail

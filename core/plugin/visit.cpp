@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <utility>
+
 #include "plugin/attempts.hpp"
 
 namespace tutti::detail {
@@ -26,18 +28,24 @@ std::string text_of(const std::filesystem::path& plugin, std::string_view step) 
 
 plugin_visit::plugin_visit(journal* notes, const std::filesystem::path& plugin,
                            std::string_view step)
-    : notes_(notes), plugin_(plugin) {
+    : notes_(notes), plugin_(plugin), key_(key_of(plugin)) {
   attempts_under_way::instance().begin(step);
-  if (notes_ != nullptr) notes_->enter(key_of(plugin), text_of(plugin, step), stamp_of(plugin));
+  if (notes != nullptr) ends_ = notes->enter(key_, text_of(plugin, step), stamp_of(plugin));
+}
+
+plugin_visit::plugin_visit(journal& notes, std::string key, std::string_view step)
+    : notes_(&notes), key_(std::move(key)) {
+  attempts_under_way::instance().begin(step);
+  ends_ = notes.enter(key_, step);
 }
 
 plugin_visit::~plugin_visit() {
-  if (notes_ != nullptr) notes_->leave(key_of(plugin_));
+  if (notes_ != nullptr) notes_->leave(key_);
   attempts_under_way::instance().end();
 }
 
 void plugin_visit::go_on(std::string_view step) {
-  if (notes_ != nullptr) notes_->go_on(key_of(plugin_), text_of(plugin_, step));
+  if (notes_ != nullptr) notes_->go_on(key_, text_of(plugin_, step));
 }
 
 std::optional<plugin_trace> trace_of(journal& notes, const std::filesystem::path& plugin) {

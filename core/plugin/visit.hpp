@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plugin that is being loaded, enumerated or opened: an entry of the journal, for which exit()
-// waits.
+// A plugin that is being loaded, enumerated or opened, or its device checked: an entry of the
+// journal, for which exit() waits.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,15 +19,21 @@ class plugin_visit {
  public:
   /// Nothing is recorded if `notes` is NULL. Throws device_error if the process is exiting.
   plugin_visit(journal* notes, const std::filesystem::path& plugin, std::string_view step);
+  /// A step that the journal knows by another key than the plugin.
+  plugin_visit(journal& notes, std::string key, std::string_view step);
   ~plugin_visit();
   plugin_visit(const plugin_visit&) = delete;
   plugin_visit& operator=(const plugin_visit&) = delete;
   /// The next action.
   void go_on(std::string_view step);
+  /// The result of journal::enter().
+  std::uint32_t ends() const { return ends_; }
 
  private:
   journal* const notes_;
   const std::filesystem::path plugin_;
+  const std::string key_;
+  std::uint32_t ends_ = 0;
 };
 
 /// "an earlier process ended within device.count of FILE", or the argument of fail_plugin();

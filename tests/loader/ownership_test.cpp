@@ -2,8 +2,6 @@
 //
 // Who may change a file: modes, sticky folders, links, and what the library's own place
 // allows. Other owners need root to be made; without, those parts are skipped and say so.
-#include "plugin/ownership.hpp"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include <cstdlib>
 
 #include "plugin/trial.hpp"
+#include "plugin/trust.hpp"
 #include "support.hpp"
 #include "tutti/error.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/signature.hpp"
+#include "plugin/manifest.hpp"
 #include "plugin/trust.hpp"
 #include "support.hpp"
 #include "tutti_test/paths.hpp"
@@ -38,7 +38,7 @@ struct signed_world {
   fs::path key(const std::string& name) const { return root.path() / (name + ".pub"); }
   fs::path secret(const std::string& name) const { return root.path() / (name + ".key"); }
   std::string id(const std::string& name) const {
-    return tutti::detail::read_public_key(key(name)).id;
+    return tutti::detail::read_public_keys({key(name)})[0].id;
   }
 
   static outcome command(const std::string& arguments) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Before a device is used, it runs two checks with known results (questions.hpp). The result is
+// Before a device is used, it runs two checks with known results (questions.cpp). The result is
 // stored for the driver, the build of the plugin and the version of the library. A device with
 // wrong results is skipped by `auto`, and refused if it is named. TUTTI_PROOF=off disables the
 // checks. The reference device, with which others are compared, is not checked.
@@ -13,15 +13,12 @@
 #include <string>
 
 #include "plugin/opened_device.hpp"
-#include "tutti/error.hpp"
 
 namespace tutti::detail {
 
 class TUTTI_INTERNAL_API device_proof {
  public:
   explicit device_proof(const opened_device& device) : device_(device) {}
-  device_proof(const device_proof&) = delete;
-  device_proof& operator=(const device_proof&) = delete;
 
   /// Empty if the device is correct, otherwise the problem, "bad:0 gets transfers wrong: ...".
   /// Checks the device, which must be open, unless it was checked before. A device whose functions
@@ -36,22 +33,19 @@ class TUTTI_INTERNAL_API device_proof {
   bool is_said_first() { return !is_said_.exchange(true); }
 
  private:
-  struct answer {
-    std::string fault;
-    bool is_verdict = true;  // for later processes as well
-    bool may_pass = false;
-  };
   std::string key() const;
-  std::optional<answer> kept() const;
-  answer ask();
-  answer ask_here() const;
-  void settle(const answer& a);
+  std::string settle(const std::string& fault);
+  std::string keep(const std::string& fault);
 
   const opened_device& device_;
   std::atomic<bool> is_right_{false}, is_said_{false};
-  std::mutex mutex_;
-  std::optional<answer> settled_;
+  std::recursive_mutex mutex_;
+  std::optional<std::string> settled_;
 };
+
+/// The wrong result of an open device, "5 instead of 4 at 7", or nothing. Throws device_error if a
+/// function fails. Sets `asked` to the check, "transfers" or "arithmetic of f32".
+std::string mistake_of(const opened_device& device, const char*& asked);
 
 /// The checks of a device; nothing for a trusted one.
 std::shared_ptr<device_proof> make_proof(const opened_device& device);
