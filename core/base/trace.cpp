@@ -146,15 +146,6 @@ void trace_writer::instant(uint32_t track, std::string_view name, uint64_t at_ns
                              title, row.process, row.thread, microseconds(at_ns)));
 }
 
-void trace_writer::counter(uint32_t track, std::string_view name, uint64_t at_ns, double value) {
-  const std::string title = json_text(name);
-  const std::lock_guard lock(state_->mutex);
-  const auto row = state_->at(track);
-  state_->append(fmt::format(
-      R"({{"ph":"C","name":{},"pid":{},"tid":{},"ts":{:.3f},"args":{{"value":{}}}}})", title,
-      row.process, row.thread, microseconds(at_ns), nlohmann::json(value).dump()));
-}
-
 void trace_writer::flush() {
   const std::lock_guard lock(state_->mutex);
   state_->flush();
@@ -214,10 +205,6 @@ void trace_complete(uint32_t track, std::string_view name, uint64_t begin_ns, ui
 
 void trace_instant(uint32_t track, std::string_view name, uint64_t at_ns) {
   if (trace_writer* const writer = global_trace()) writer->instant(track, name, at_ns);
-}
-
-void trace_counter(uint32_t track, std::string_view name, uint64_t at_ns, double value) {
-  if (trace_writer* const writer = global_trace()) writer->counter(track, name, at_ns, value);
 }
 
 void trace_flush() {

@@ -37,7 +37,6 @@ class TUTTI_INTERNAL_API trace_writer {
   void complete(uint32_t track, std::string_view name, uint64_t begin_ns, uint64_t end_ns,
                 const trace_args& args);
   void instant(uint32_t track, std::string_view name, uint64_t at_ns);
-  void counter(uint32_t track, std::string_view name, uint64_t at_ns, double value);
   void flush();
 
  private:
@@ -55,8 +54,6 @@ TUTTI_INTERNAL_API uint32_t trace_track(std::string_view process, std::string_vi
 TUTTI_INTERNAL_API void trace_complete(uint32_t track, std::string_view name, uint64_t begin_ns,
                                        uint64_t end_ns, const trace_args& args);
 TUTTI_INTERNAL_API void trace_instant(uint32_t track, std::string_view name, uint64_t at_ns);
-TUTTI_INTERNAL_API void trace_counter(uint32_t track, std::string_view name, uint64_t at_ns,
-                                      double value);
 TUTTI_INTERNAL_API void trace_flush();
 
 }  // namespace tutti::detail

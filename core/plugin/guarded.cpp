@@ -14,7 +14,15 @@
 namespace tutti::detail {
 namespace {
 
-void keep(tutti_status*) {}
+/// One that nobody owns.
+tutti_status fixed_status(int32_t code, const char* message) {
+  tutti_status s{};
+  s.struct_size = sizeof s;
+  s.code = code;
+  s.message = message;
+  s.release = [](tutti_status*) {};
+  return s;
+}
 
 struct thrown_status {
   tutti_status status{};
@@ -48,14 +56,8 @@ std::string describe(const thrown& what, const char* plugin, const char* functio
 }  // namespace
 
 tutti_status* status_of_thrown(const char* plugin, const char* function) noexcept {
-  static tutti_status last_resort = [] {
-    tutti_status s{};
-    s.struct_size = sizeof s;
-    s.code = TUTTI_ERROR_INTERNAL;
-    s.message = "the plugin threw an exception, and there is no memory to say more";
-    s.release = keep;
-    return s;
-  }();
+  static tutti_status last_resort = fixed_status(
+      TUTTI_ERROR_INTERNAL, "the plugin threw an exception, and there is no memory to say more");
   try {
     const thrown what = current();
     auto made = std::make_unique<thrown_status>();
@@ -80,14 +82,8 @@ void log_thrown(const char* plugin, const char* function) noexcept {
 }
 
 tutti_status* unsupported_status() noexcept {
-  static tutti_status status = [] {
-    tutti_status s{};
-    s.struct_size = sizeof s;
-    s.code = TUTTI_ERROR_UNSUPPORTED;
-    s.message = "the plugin does not offer this function";
-    s.release = keep;
-    return s;
-  }();
+  static tutti_status status =
+      fixed_status(TUTTI_ERROR_UNSUPPORTED, "the plugin does not offer this function");
   return &status;
 }
 

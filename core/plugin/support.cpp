@@ -23,24 +23,6 @@ tutti_operator_desc describe(tutti_operator kind, std::span<const tutti_view_des
   return desc;
 }
 
-void run_operator(const opened_device& device, const tutti_operator_desc& desc,
-                  std::span<const tutti_range> operands, tutti_stream* stream,
-                  std::string_view label) {
-  const plugin& p = *device.plugin;
-  const plan_handle plan = create_plan(device, desc, label);
-  tutti_operator_launch launch{};
-  launch.struct_size = sizeof launch;
-  launch.operand_size = sizeof(tutti_range);
-  launch.operand_count = static_cast<std::uint32_t>(operands.size());
-  launch.operands = operands.data();
-  check(p.op.workspace(plan.get(), &launch.workspace_bytes), device, "plan", label);
-  buffer_handle workspace;
-  if (launch.workspace_bytes > 0) workspace = allocate(device, launch.workspace_bytes);
-  launch.workspace.buffer = workspace.get();
-  check(p.op.launch(stream, plan.get(), &launch, nullptr), device, "launch", label);
-  check(p.stream.synchronize(stream), device, "run", label);
-}
-
 bool supports(const opened_device& device, const tutti_operator_desc& desc) {
   std::int32_t support = TUTTI_SUPPORT_NO;
   ignore(device.plugin->op.supports(device.handle, &desc, &support, nullptr));

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Capabilities of a device, queried while a graph is built, without memory; and a function that
-// runs a single operator, for checks of devices.
+// Capabilities of a device, queried while a graph is built, without memory.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "plugin/opened_device.hpp"
 #include "tutti/dtype.hpp"
@@ -19,11 +17,6 @@ namespace tutti::detail {
 TUTTI_INTERNAL_API tutti_operator_desc describe(tutti_operator kind,
                                                 std::span<const tutti_view_desc> views,
                                                 const void* params, std::uint32_t outputs = 1);
-
-/// Prepares an operator, launches it once and waits. Throws device_error naming `label`.
-TUTTI_INTERNAL_API void run_operator(const opened_device& device, const tutti_operator_desc& desc,
-                                     std::span<const tutti_range> operands, tutti_stream* stream,
-                                     std::string_view label);
 
 /// Whether the device has an operator.
 bool supports(const opened_device& device, const tutti_operator_desc& desc);

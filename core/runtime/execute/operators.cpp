@@ -11,13 +11,14 @@
 #include "base/trace.hpp"
 #include "plugin/support.hpp"
 #include "runtime/execute/compile_ahead.hpp"
+#include "runtime/execute/described_operator.hpp"
 #include "runtime/execute/fallback.hpp"
-#include "runtime/execute/operator_call.hpp"
 
 namespace tutti::runtime {
 namespace {
 
-std::unique_ptr<cached_plan> prepare(const device_context& context, const operator_call& call) {
+std::unique_ptr<cached_plan> prepare(const device_context& context,
+                                     const described_operator& call) {
   const detail::plugin& plugin = *context.device.plugin;
   const tutti_operator_desc desc = description_of(call);
   auto made = std::make_unique<cached_plan>();
@@ -43,7 +44,7 @@ std::unique_ptr<cached_plan> prepare(const device_context& context, const operat
 }
 
 // `where` names the group to which the operator belongs.
-cached_plan& plan_of(device_context& context, const operator_call& call,
+cached_plan& plan_of(device_context& context, const described_operator& call,
                      const planned_group* where = nullptr) {
   write_key(call, context.plan_key);
   return context.plan([&] {
@@ -53,7 +54,7 @@ cached_plan& plan_of(device_context& context, const operator_call& call,
   });
 }
 
-std::uint64_t bytes_moved(const operator_call& call) {
+std::uint64_t bytes_moved(const described_operator& call) {
   std::uint64_t total = 0;
   for (const tutti_view_desc& v : call.views) {
     std::uint64_t n = size_of(static_cast<dtype>(v.dtype));
@@ -64,7 +65,8 @@ std::uint64_t bytes_moved(const operator_call& call) {
   return total;
 }
 
-std::uint64_t enqueue(device_context& context, const operator_call& call, const cached_plan& plan) {
+std::uint64_t enqueue(device_context& context, const described_operator& call,
+                      const cached_plan& plan) {
   const detail::plugin& plugin = *context.device.plugin;
   tutti_operator_launch arguments{};
   arguments.struct_size = sizeof arguments;
@@ -97,7 +99,7 @@ std::uint64_t span_bytes(const tutti_view_desc& v) {
   return (last + 1) * size_of(static_cast<dtype>(v.dtype));
 }
 
-void run_on_host(device_context& context, device_context& host, operator_call call) {
+void run_on_host(device_context& context, device_context& host, described_operator call) {
   const auto here = call.operands;
   const bool updates = call.what.number() == TUTTI_OPERATOR_SCATTER_ADD ||
                        call.what.number() == TUTTI_OPERATOR_SCATTER;
@@ -133,7 +135,7 @@ std::optional<planned_operator> operator_of(const device_context& context, const
   if (kind == graph::kind::transfer || kind == graph::kind::collective ||
       kind == graph::kind::concatenate || kind == graph::kind::slice_update)
     return std::nullopt;
-  auto call = std::make_shared<operator_call>(describe(*g.members.front(), {}));
+  auto call = std::make_shared<described_operator>(describe(*g.members.front(), {}));
   if (g.epilogue != nullptr) add_epilogue(*call, *g.epilogue);
   planned_operator found;
   write_key(*call, found.key);
@@ -144,7 +146,7 @@ std::optional<planned_operator> operator_of(const device_context& context, const
 std::uint64_t launch_operator(device_context& context, const planned_group& where,
                               std::span<const result> outputs, std::uint64_t base) {
   const fusion::group& g = where.group;
-  operator_call call = describe(*g.members.front(), outputs);
+  described_operator call = describe(*g.members.front(), outputs);
   if (g.epilogue != nullptr) add_epilogue(call, *g.epilogue);
   const std::uint64_t sequence = context.next_sequence();
   for (const graph::node* input : call.inputs) {

@@ -13,8 +13,8 @@
 namespace tutti::runtime {
 
 /// An operator as passed to the device.
-struct operator_call {
-  explicit operator_call(const graph::operator_params& params) : what(params) {}
+struct described_operator {
+  explicit described_operator(const graph::operator_params& params) : what(params) {}
 
   graph::operator_params what;
   boost::container::small_vector<tutti_view_desc, 4> views;  // outputs first
@@ -26,18 +26,18 @@ struct operator_call {
 
 /// The operator of a node of kind operation or call. `outputs` as in
 /// launch_operator; none where no memory is known yet.
-operator_call describe(const graph::node& n, std::span<const result> outputs);
+described_operator describe(const graph::node& n, std::span<const result> outputs);
 /// Epilogue of a product or a convolution before its result is stored.
-void add_epilogue(operator_call& call, const fusion::epilogue& e);
+void add_epilogue(described_operator& call, const fusion::epilogue& e);
 /// A product or convolution with an epilogue, before memory is assigned.
-operator_call product_with(const fusion::epilogue& e);
+described_operator product_with(const fusion::epilogue& e);
 
 /// Number of arithmetic operations, from the operator's row.
-std::uint64_t flops_of(const operator_call& call);
+std::uint64_t flops_of(const described_operator& call);
 
 /// Points into `call`.
-tutti_operator_desc description_of(const operator_call& call);
+tutti_operator_desc description_of(const described_operator& call);
 /// Everything that a plan depends on.
-void write_key(const operator_call& call, std::string& key);
+void write_key(const described_operator& call, std::string& key);
 
 }  // namespace tutti::runtime

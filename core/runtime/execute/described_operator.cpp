@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/execute/operator_call.hpp"
+#include "runtime/execute/described_operator.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,14 +26,14 @@ tutti_view_desc view_of(dtype type, const shape& extents, const shape& strides) 
 tutti_view_desc view_of(const node& n) { return view_of(n.type, n.extents, layout_of(n).strides); }
 
 // `block` is null if there is no memory yet.
-void add_operand(operator_call& call, const node& n, const buffer_block* block,
+void add_operand(described_operator& call, const node& n, const buffer_block* block,
                  std::int64_t storage_offset) {
   call.views.push_back(view_of(n));
   const auto first = static_cast<std::uint64_t>(layout_of(n).offset + storage_offset);
   call.operands.push_back({block != nullptr ? block->handle() : nullptr, first * size_of(n.type)});
 }
 
-void add_input(operator_call& call, const node& input) {
+void add_input(described_operator& call, const node& input) {
   const node& base = graph::base_of(input);
   add_operand(call, input, block_of(base), base.storage_offset);
   call.inputs.push_back(&base);
@@ -56,7 +56,7 @@ bool is_by_parts(const graph::operator_params& p) {
   return p.number() == TUTTI_OPERATOR_TAKE || p.number() == TUTTI_OPERATOR_SCATTER_ADD;
 }
 
-void add_outputs(const node& n, std::span<const result> outputs, operator_call& call) {
+void add_outputs(const node& n, std::span<const result> outputs, described_operator& call) {
   if (n.kind != graph::kind::call)
     return outputs.empty() ? add_operand(call, n, nullptr, 0)
                            : add_operand(call, n, outputs[0].block, outputs[0].offset);
@@ -81,7 +81,7 @@ void put_channels_first(tutti_view_desc& v) {
 
 // A bias of a product has one value for each column; that of a convolution one for each channel of
 // the groups.
-tutti_view_desc bias_view(const tutti_view_desc& given, const operator_call& call) {
+tutti_view_desc bias_view(const tutti_view_desc& given, const described_operator& call) {
   const tutti_view_desc& out = call.views.front();
   tutti_view_desc bias{};
   bias.dtype = given.dtype;
@@ -109,7 +109,7 @@ void set_epilogue(graph::operator_params& what, const fusion::epilogue& e) {
   what.set(p);
 }
 
-void set_epilogue(operator_call& call, const fusion::epilogue& e) {
+void set_epilogue(described_operator& call, const fusion::epilogue& e) {
   static constexpr const char* labels[] = {"matmul+bias", "matmul+relu", "matmul+bias+relu"};
   if (call.what.number() == TUTTI_OPERATOR_CONVOLUTION)  // its label is the public call
     return set_epilogue<tutti_convolution_params>(call.what, e);
@@ -125,8 +125,8 @@ void append(std::string& key, const T* values, std::size_t count) {
 
 }  // namespace
 
-operator_call describe(const node& n, std::span<const result> outputs) {
-  operator_call call(n.kind == graph::kind::call ? n.call().what : n.operation());
+described_operator describe(const node& n, std::span<const result> outputs) {
+  described_operator call(n.kind == graph::kind::call ? n.call().what : n.operation());
   add_outputs(n, outputs, call);
   if (call.what.channels_last) put_channels_first(call.views[0]);
   for (std::size_t i = n.is_scatter() ? 1 : 0; i < n.inputs.size(); ++i)
@@ -136,16 +136,16 @@ operator_call describe(const node& n, std::span<const result> outputs) {
   return call;
 }
 
-void add_epilogue(operator_call& call, const fusion::epilogue& e) {
+void add_epilogue(described_operator& call, const fusion::epilogue& e) {
   set_epilogue(call, e);
   if (e.bias == nullptr) return;
   add_input(call, *e.bias);
   call.views.back() = bias_view(call.views.back(), call);
 }
 
-operator_call product_with(const fusion::epilogue& e) {
+described_operator product_with(const fusion::epilogue& e) {
   const node& product = *e.members.front();
-  operator_call call(product.operation());
+  described_operator call(product.operation());
   call.views = {view_of(product), view_of(*product.inputs[0]), view_of(*product.inputs[1])};
   if (call.what.channels_last) put_channels_first(call.views[0]);
   set_epilogue(call, e);
@@ -153,7 +153,7 @@ operator_call product_with(const fusion::epilogue& e) {
   return call;
 }
 
-std::uint64_t flops_of(const operator_call& call) {
+std::uint64_t flops_of(const described_operator& call) {
   const host::operator_row& row = call.what.row();
   if (row.number == TUTTI_OPERATOR_FFT) {
     // The usual count: 5 n log2 n for n complex numbers, half of it if one side is real.
@@ -172,12 +172,12 @@ std::uint64_t flops_of(const operator_call& call) {
   return extents.product(row.flops);
 }
 
-tutti_operator_desc description_of(const operator_call& call) {
+tutti_operator_desc description_of(const described_operator& call) {
   return detail::describe(call.what.number(), {call.views.data(), call.views.size()},
                           call.what.params(), call.output_count);
 }
 
-void write_key(const operator_call& call, std::string& key) {
+void write_key(const described_operator& call, std::string& key) {
   key.clear();
   append(key, &call.what.row().number, 1);
   append(key, call.what.bytes().data(), call.what.bytes().size());
