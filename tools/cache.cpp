@@ -13,9 +13,9 @@
 #include "base/disk_cache.hpp"
 #include "base/env.hpp"
 #include "base/one_line.hpp"
+#include "cache_contents.hpp"
 #include "child_process.hpp"
 #include "command.hpp"
-#include "plugin/cache_contents.hpp"
 #include "text.hpp"
 
 namespace tutti::tools {
@@ -41,10 +41,10 @@ std::string count_text(uint64_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-uint64_t print_shares(const detail::cache_contents& contents) {
+uint64_t print_shares(const cache_contents& contents) {
   std::vector<std::vector<std::string>> rows{{"entries", "size", "kind", "device"}};
   uint64_t bytes = 0;
-  for (const detail::cache_share& s : contents.shares) {
+  for (const cache_share& s : contents.shares) {
     rows.push_back({std::to_string(s.entries), size_text(s.bytes), s.use.kind,
                     detail::one_line(s.use.device)});
     bytes += s.bytes;
@@ -58,14 +58,14 @@ int info() {
   const fs::path folder = folder_in_use(cache);
   if (folder.empty()) return 0;
   fmt::print("{}\n", folder.string());
-  const auto contents = detail::contents_of_cache(folder);
+  const auto contents = contents_of_cache(folder);
   if (!contents) {
     fmt::print("not there yet\n");
     return 0;
   }
   const uint64_t bytes = print_shares(*contents);
   fmt::print("{} of at most {}\n", size_text(bytes), size_text(cache.limit_bytes));
-  for (const detail::driver_share& d : contents->drivers)
+  for (const driver_share& d : contents->drivers)
     fmt::print("{}: {} in {}, of at most {}{}\n", d.folder.string(), size_text(d.bytes),
                count_text(d.files, "file"), size_text(cache.limit_bytes),
                d.in_use ? "; in use" : "");
@@ -77,7 +77,7 @@ int info() {
 int clear() {
   const fs::path folder = folder_in_use(detail::cache_options_from_environment());
   if (folder.empty()) return 0;
-  const detail::cache_removal gone = detail::clear_cache(folder);
+  const cache_removal gone = clear_cache(folder);
   fmt::print("{}: {}, {} removed\n", folder.string(), count_text(gone.files, "file"),
              size_text(gone.bytes));
   if (gone.held > 0) fmt::print("{} of running processes stayed\n", count_text(gone.held, "mark"));
@@ -89,13 +89,13 @@ int clear() {
 uint64_t kept_bytes(const fs::path& folder, uint64_t& entries) {
   uint64_t bytes = 0;
   entries = 0;
-  const auto contents = detail::contents_of_cache(folder);
+  const auto contents = contents_of_cache(folder);
   if (!contents) return 0;
-  for (const detail::cache_share& s : contents->shares) {
+  for (const cache_share& s : contents->shares) {
     entries += s.entries;
     bytes += s.bytes;
   }
-  for (const detail::driver_share& d : contents->drivers) bytes += d.bytes;
+  for (const driver_share& d : contents->drivers) bytes += d.bytes;
   return bytes;
 }
 

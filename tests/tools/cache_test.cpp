@@ -12,7 +12,7 @@
 #include <set>
 
 #include "base/disk_cache.hpp"
-#include "plugin/cache_contents.hpp"
+#include "tools/cache_contents.hpp"
 #include "tutti_test/command.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
@@ -20,9 +20,9 @@
 namespace {
 
 namespace fs = std::filesystem;
-using tutti::detail::cache_use;
 using tutti::detail::disk_cache;
-using tutti::detail::use_of_key;
+using tutti::tools::cache_use;
+using tutti::tools::use_of_key;
 using tutti_test::outcome;
 
 std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(info_counts_by_kind_and_device_and_marks_nothing_as_used) {
   write("pocl/.used", "");
   write("pocl/tempfiles/kernel.so", std::string(3000, 'x'));
   for (const auto& file : fs::directory_iterator(folder)) age(file.path().filename());
-  const auto contents = tutti::detail::contents_of_cache(folder);
+  const auto contents = tutti::tools::contents_of_cache(folder);
   BOOST_REQUIRE(contents);
   uint64_t programs = 0, damaged = 0, entries = 0;
   for (const auto& share : contents->shares) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/cache_contents.hpp"
+#include "cache_contents.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,7 @@
 #include "base/driver_folder.hpp"
 #include "base/private_folder.hpp"
 
-namespace tutti::detail {
+namespace tutti::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,11 +81,11 @@ cache_use use_of_key(std::string_view key) {
 std::optional<cache_contents> contents_of_cache(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return std::nullopt;
-  const private_folder ours(folder);
+  const detail::private_folder ours(folder);
   cache_contents all;
-  for (const private_folder::entry& file : ours.list()) {
+  for (const detail::private_folder::entry& file : ours.list()) {
     if (is_entry(file.name)) {
-      const auto key = key_of_entry(folder / file.name);
+      const auto key = detail::key_of_entry(folder / file.name);
       add(all.shares, key ? use_of_key(*key) : cache_use{"damaged", {}}, file.bytes);
     } else if (const std::string_view kind = kind_of_file(file.name); !kind.empty()) {
       add(all.shares, {std::string(kind), {}}, file.bytes);
@@ -93,9 +93,9 @@ std::optional<cache_contents> contents_of_cache(const fs::path& folder) {
   }
   std::sort(all.shares.begin(), all.shares.end(),
             [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
-  for (const fs::path& driver : driver_folders_in(folder)) {
-    const driver_folder_size size = size_of_driver_folder(driver);
-    all.drivers.push_back({driver, size.files, size.bytes, is_driver_folder_used(driver)});
+  for (const fs::path& driver : detail::driver_folders_in(folder)) {
+    const detail::driver_folder_size size = detail::size_of_driver_folder(driver);
+    all.drivers.push_back({driver, size.files, size.bytes, detail::is_driver_folder_used(driver)});
   }
   return all;
 }
@@ -104,9 +104,9 @@ cache_removal clear_cache(const fs::path& folder) {
   cache_removal result;
   std::error_code error;
   if (!fs::is_directory(folder, error)) return result;
-  const private_folder ours(folder);
-  const int64_t now = file_clock_now_ns();
-  for (const private_folder::entry& file : ours.list()) {
+  const detail::private_folder ours(folder);
+  const int64_t now = detail::file_clock_now_ns();
+  for (const detail::private_folder::entry& file : ours.list()) {
     const std::string_view kind = kind_of_file(file.name);
     if (!is_entry(file.name) && kind.empty()) continue;
     if (kind == "unfinished writes" && now - file.modified_ns < hour_ns)
@@ -124,14 +124,14 @@ cache_removal clear_cache(const fs::path& folder) {
     ++result.files;
     result.bytes += file.bytes;
   }
-  for (const fs::path& driver : driver_folders_in(folder)) {
-    const driver_folder_size before = size_of_driver_folder(driver);
-    if (!clear_driver_folder(driver)) result.drivers_in_use.push_back(driver);
-    const driver_folder_size after = size_of_driver_folder(driver);
+  for (const fs::path& driver : detail::driver_folders_in(folder)) {
+    const detail::driver_folder_size before = detail::size_of_driver_folder(driver);
+    if (!detail::clear_driver_folder(driver)) result.drivers_in_use.push_back(driver);
+    const detail::driver_folder_size after = detail::size_of_driver_folder(driver);
     result.files += before.files - std::min(before.files, after.files);
     result.bytes += before.bytes - std::min(before.bytes, after.bytes);
   }
   return result;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::tools

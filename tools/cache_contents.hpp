@@ -10,9 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tutti/export.hpp"
-
-namespace tutti::detail {
+namespace tutti::tools {
 
 /// The use of one entry.
 struct cache_use {
@@ -22,7 +20,7 @@ struct cache_use {
 };
 
 /// By the key of an entry of the program cache.
-TUTTI_INTERNAL_API cache_use use_of_key(std::string_view key);
+cache_use use_of_key(std::string_view key);
 
 /// Entries of one use.
 struct cache_share {
@@ -46,8 +44,7 @@ struct cache_contents {
 
 /// Inspects the folder without marking anything as used. Nothing if there is no folder. Throws
 /// io_error if it does not belong to this user.
-TUTTI_INTERNAL_API std::optional<cache_contents> contents_of_cache(
-    const std::filesystem::path& folder);
+std::optional<cache_contents> contents_of_cache(const std::filesystem::path& folder);
 
 struct cache_removal {
   uint64_t files = 0;
@@ -60,6 +57,6 @@ struct cache_removal {
 /// they have read a complete entry or find none, marks that a process holds are kept, and in a
 /// driver's folder that a process uses, files of the last hour are kept. Throws io_error if the
 /// folder does not belong to this user.
-TUTTI_INTERNAL_API cache_removal clear_cache(const std::filesystem::path& folder);
+cache_removal clear_cache(const std::filesystem::path& folder);
 
-}  // namespace tutti::detail
+}  // namespace tutti::tools
