@@ -37,19 +37,19 @@ constexpr dtype_set FLOATING = FLOATS + COMPLEX;
 // Indices of the rows of operators, and bit sets of them.
 enum place {
 #define TUTTI_OPERATOR(id, ...) place_##id,
-#include "op/function_table.def"
+#include "function_table.def"
 #undef TUTTI_OPERATOR
 };
 enum bit : std::uint32_t {
 #define TUTTI_OPERATOR(id, ...) id = 1u << place_##id,
-#include "op/function_table.def"
+#include "function_table.def"
 #undef TUTTI_OPERATOR
 };
 
 const operator_row operators[] = {
 #define TUTTI_OPERATOR(id, number, reference, opencl, cuda, files, doc) \
   {#id, number, reference, opencl, cuda, files, doc},
-#include "op/function_table.def"
+#include "function_table.def"
 #undef TUTTI_OPERATOR
 };
 
@@ -60,7 +60,7 @@ std::vector<function_row> collect_functions() {
 #define TUTTI_FUNCTION(name, operands, gradient, tolerance, made_of, doc) \
   out.push_back(                                                          \
       {in, section, introduction, #name, #operands, operands, gradient, tolerance, made_of, doc});
-#include "op/function_table.def"
+#include "function_table.def"
 #undef TUTTI_SECTION
 #undef TUTTI_FUNCTION
   return out;
@@ -68,7 +68,7 @@ std::vector<function_row> collect_functions() {
 
 const other_header others[] = {
 #define TUTTI_OTHER_HEADER(header, doc) {#header, doc},
-#include "op/function_table.def"
+#include "function_table.def"
 #undef TUTTI_OTHER_HEADER
 };
 
@@ -108,7 +108,7 @@ const char preamble[] = R"(<!-- SPDX-License-Identifier: Apache-2.0 -->
 Every public function on the values of arrays: `elementwise.hpp`, `ops.hpp`, `movement.hpp`,
 `indexing.hpp`, `sorting.hpp`, `contractions.hpp`, `statistics.hpp` and `random.hpp`, in the order of
 the headers, which tell shapes, arguments and errors. This page is generated from the tables that
-the library is made of, `core/include/tutti/op_table.def` and `core/op/function_table.def`
+the library is made of, `core/include/tutti/op_table.def` and `tools/function_table.def`
 (`cmake --build build/release --target operators_document` writes it anew); tests fail where it is
 out of date, where a function has no row, and where a plugin claims more or less than it says.
 

@@ -21,7 +21,7 @@ struct dtype_set {
 };
 inline constexpr dtype_set device_halves{1};
 
-/// A row TUTTI_OPERATOR of core/op/function_table.def.
+/// A row TUTTI_OPERATOR of tools/function_table.def.
 struct operator_row {
   const char* id;
   std::int32_t number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plugin claims the operators that core/op/function_table.def says, for the dtypes that it says:
+// A plugin claims the operators that tools/function_table.def says, for the dtypes that it says:
 // test_operators_claims -- NAME PLUGIN.so
 #include <dlfcn.h>
 
@@ -55,7 +55,6 @@ BOOST_AUTO_TEST_CASE(claims_are_those_of_the_table) {
                row.id << ": " << name << " claims " << claimed << ", the table says " << said.bits);
   }
   for (const tutti::host::operator_row& row : tutti::host::operator_rows)
-    BOOST_TEST(listed.contains(row.number),
-               row.name << " has no row in core/op/function_table.def");
+    BOOST_TEST(listed.contains(row.number), row.name << " has no row in tools/function_table.def");
   api.device->release(device);
 }

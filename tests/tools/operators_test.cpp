@@ -87,10 +87,10 @@ BOOST_AUTO_TEST_CASE(every_function_has_a_row) {
       BOOST_TEST(!declared.empty());
       for (const std::string& name : declared)
         BOOST_TEST((std::find(rows.begin(), rows.end(), name) != rows.end()),
-                   name << " has no row in core/op/function_table.def");
+                   name << " has no row in tools/function_table.def");
       for (const std::string& name : rows)
         BOOST_TEST((std::find(declared.begin(), declared.end(), name) != declared.end()),
-                   "the row " << name << " in core/op/function_table.def has no function");
+                   "the row " << name << " in tools/function_table.def has no function");
       BOOST_TEST(rows == declared, boost::test_tools::per_element());
     }
   }
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(every_header_is_accounted_for) {
       if (entry.path().extension() != ".hpp") continue;
       ++found;
       const std::string name = entry.path().lexically_relative(folder).generic_string();
-      BOOST_TEST(known.contains(name), name << " is not in core/op/function_table.def");
+      BOOST_TEST(known.contains(name), name << " is not in tools/function_table.def");
     }
   }
   BOOST_TEST(std::size_t(found) == known.size(), "a header of the table does not exist");
