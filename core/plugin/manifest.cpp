@@ -21,14 +21,14 @@ namespace fs = std::filesystem;
 
 constexpr int format = 1;
 
-struct field {
+struct manifest_field {
   const char* name;
   std::string manifest::*place;
   std::size_t digits;  ///< hexadecimal ones; 0: a text of one line
 };
 
 /// In the order of the signed text.
-constexpr field fields[] = {
+constexpr manifest_field fields[] = {
     {"name", &manifest::name, 0}, {"version", &manifest::version, 0},
     {"abi", &manifest::abi, 0},   {"sha256", &manifest::sha256, 64},
     {"key", &manifest::key, 16},  {"signature", &manifest::signature, 128},
@@ -42,7 +42,7 @@ bool is_valid(const std::string& value, std::size_t digits) {
 static_assert(std::tuple_size_v<key_bytes> == crypto_sign_PUBLICKEYBYTES);
 static_assert(std::tuple_size_v<key_bytes> == crypto_sign_SEEDBYTES);
 
-constexpr std::size_t most_key_bytes = 4096, piece = 65536, id_bytes = 8;
+constexpr std::size_t most_key_bytes = 4096, chunk = 65536, id_bytes = 8;
 
 bool from_hex(std::string_view digits, unsigned char* out, std::size_t count) {
   std::size_t got = 0;
@@ -109,9 +109,9 @@ std::string sha256_of_file(const fs::path& file) {
   crypto_hash_sha256_state state;
   crypto_hash_sha256_init(&state);
   std::ifstream in(file, std::ios::binary);
-  std::vector<char> buffer(piece);
+  std::vector<char> buffer(chunk);
   while (in) {
-    in.read(buffer.data(), piece);
+    in.read(buffer.data(), chunk);
     crypto_hash_sha256_update(&state, reinterpret_cast<const unsigned char*>(buffer.data()),
                               static_cast<unsigned long long>(in.gcount()));
   }
