@@ -48,7 +48,7 @@ thrown current() {
   }
 }
 
-std::string describe(const thrown& what, const char* plugin, const char* function) {
+std::string text_of(const thrown& what, const char* plugin, const char* function) {
   return fmt::format("plugin {}: its function {} threw an exception: {}", plugin, function,
                      what.text);
 }
@@ -61,7 +61,7 @@ tutti_status* status_of_thrown(const char* plugin, const char* function) noexcep
   try {
     const thrown what = current();
     auto made = std::make_unique<thrown_status>();
-    made->text = describe(what, plugin, function);
+    made->text = text_of(what, plugin, function);
     made->status.struct_size = sizeof made->status;
     made->status.code = what.code;
     made->status.message = made->text.c_str();
@@ -76,7 +76,7 @@ tutti_status* status_of_thrown(const char* plugin, const char* function) noexcep
 
 void log_thrown(const char* plugin, const char* function) noexcept {
   try {
-    logging::error("{}", describe(current(), plugin, function));
+    logging::error("{}", text_of(current(), plugin, function));
   } catch (...) {
   }
 }
