@@ -9,6 +9,7 @@
 #include "tutti/convolution.hpp"
 #include "tutti/pooling.hpp"
 #include "tutti_test/dense.hpp"
+#include "tutti_test/files.hpp"
 
 namespace tutti_test {
 
@@ -66,17 +67,6 @@ inline tutti::convolution_options options_of(const direct_options& o) {
 inline array convolved(const array& x, const array& w, const tutti::convolution_options& options) {
   if (x.ndim() == 3) return tutti::conv1d(x, w, options);
   return x.ndim() == 4 ? tutti::conv2d(x, w, options) : tutti::conv3d(x, w, options);
-}
-
-template <class E, class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  BOOST_ERROR("nothing was thrown");
-  return {};
 }
 
 }  // namespace tutti_test

@@ -9,6 +9,7 @@
 #include "tutti/linalg.hpp"
 #include "tutti/movement.hpp"
 #include "tutti_test/dense.hpp"
+#include "tutti_test/files.hpp"
 
 namespace tutti_test {
 
@@ -67,17 +68,6 @@ inline boost::test_tools::assertion_result is_near(const array& a, const array& 
 inline boost::test_tools::assertion_result has_orthonormal_columns(const array& q) {
   const array one = tutti::eye(q.dim(-1), tutti::real_dtype(q.dtype()));
   return is_near(tutti::matmul(adjoint(q), q), one, rounding_of(q.dtype()));
-}
-
-template <class E, class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  BOOST_ERROR("nothing was thrown");
-  return {};
 }
 
 }  // namespace tutti_test

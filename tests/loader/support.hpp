@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the loader's tests share: a folder that goes away, a variable that is put back, the message
-// of an exception.
+// What the loader's tests share: files, commands, a variable that is put back.
 #pragma once
 
 #include <cstdlib>
@@ -11,28 +10,9 @@
 #include <string>
 
 #include "tutti_test/command.hpp"
+#include "tutti_test/files.hpp"
 
 namespace loader_test {
-
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tutti-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = pattern;
-  }
-  ~temporary_folder() {
-    std::error_code ignored;
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
-    std::filesystem::remove_all(path_, ignored);
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 class scoped_variable {
  public:
@@ -49,27 +29,17 @@ class scoped_variable {
   std::optional<std::string> old_;
 };
 
+using tutti_test::message_of;
 using tutti_test::outcome;
 using tutti_test::run;
+using tutti_test::temporary_folder;
 
 inline std::string file_content(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  return tutti_test::read_bytes(path);
 }
 
 inline void write_file(const std::filesystem::path& path, const std::string& content) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
-}
-
-/// The message of the `Error` that `body` throws; other exceptions pass.
-template <class Error, class Body>
-std::string message_of(Body&& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "(nothing was thrown)";
 }
 
 inline bool has(const std::string& whole, const std::string& part) {

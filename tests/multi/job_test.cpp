@@ -13,11 +13,13 @@
 
 #include "thread_job.hpp"
 #include "tutti/tutti.hpp"
+#include "tutti_test/files.hpp"
 
 namespace {
 
 using namespace tutti;
 using collective::reduction;
+using tutti_test::message_of;
 using tutti_test::on_ranks;
 using tutti_test::require;
 using tutti_test::run_ranks;
@@ -67,17 +69,6 @@ void check_reduction(const job& j, dtype type, const shape& extents, reduction w
     const double room = with == reduction::avg ? (size_of(type) == 2 ? 0.02 : 1e-6) : 0;
     require(std::abs(got[i] - expected) <= room, "all_reduce: " + text_of(j, type, extents));
   }
-}
-
-// The message of what `call` throws, which is an E.
-template <class E, class F>
-std::string message_of(F&& call) {
-  try {
-    call();
-  } catch (const E& e) {
-    return e.what();
-  }
-  throw std::runtime_error("no such exception");
 }
 
 void require_text(const std::string& text, const std::vector<std::string>& parts) {

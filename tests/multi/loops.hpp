@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tutti/tutti.hpp"
+#include "tutti_test/files.hpp"
 
 namespace tutti_test {
 
@@ -55,16 +56,5 @@ class collector {
   int wrong_ = 0;
   int calls_ = 0;
 };
-
-/// The message of the E that f throws, "" where it throws none.
-template <class E, class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return {};
-}
 
 }  // namespace tutti_test

@@ -17,21 +17,11 @@
 
 using tutti::array;
 using tutti_test::arm;
+using tutti_test::message_of;
 
 namespace {
 
 array ramp(std::int64_t n) { return tutti::arange(n, tutti::dtype::f32); }
-
-template <class E, class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  BOOST_ERROR("nothing was thrown");
-  return {};
-}
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files for tests: a folder that disappears again, reading and writing of bytes, and a check of
-// what an exception says.
+// Files for tests: a folder that disappears again, reading and writing of bytes, and checks of what
+// an exception says.
 #pragma once
 
 #include <boost/test/tools/assertion_result.hpp>
@@ -27,9 +27,11 @@ class temporary_folder {
     path_ = std::filesystem::temp_directory_path() /
             ("tutti-test-" + std::to_string(source()) + std::to_string(source()));
     std::filesystem::create_directories(path_);
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
   }
   ~temporary_folder() {
     std::error_code ignored;
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
     std::filesystem::remove_all(path_, ignored);
   }
   temporary_folder(const temporary_folder&) = delete;
@@ -67,6 +69,17 @@ boost::test_tools::assertion_result fails(F&& f, std::string_view text) {
     }
   }
   return result;
+}
+
+/// The message of the E that f throws; other exceptions pass.
+template <class E, class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "(nothing was thrown)";
 }
 
 }  // namespace tutti_test
