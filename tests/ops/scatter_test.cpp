@@ -213,6 +213,43 @@ BOOST_AUTO_TEST_CASE(at_places_along_an_axis) {
       "put_along_axis: index 6"));
 }
 
+BOOST_AUTO_TEST_CASE(every_integer_dtype_wraps_and_orders) {
+  const auto check = [](auto zero) {
+    using T = decltype(zero);
+    const std::vector<T> base = {T(3), T(-5), T(100), std::numeric_limits<T>::max(), T(0)};
+    const std::vector<T> updates = {T(7), T(-3), T(90), T(2), std::numeric_limits<T>::lowest(),
+                                    T(11)};
+    const std::vector<std::int32_t> places = {2, 0, 2, 3, 4, 2};
+    for (const scatter_mode mode : modes) {
+      const int sample = static_cast<int>(tutti::dtype_of<T>) + static_cast<int>(mode);
+      if (compiles() && sample % 4 != 0) continue;
+      std::vector<T> expected = base;
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        T& value = expected[static_cast<std::size_t>(places[i])];
+        const auto a = static_cast<std::uint64_t>(value),
+                   b = static_cast<std::uint64_t>(updates[i]);
+        value = mode == scatter_mode::add        ? static_cast<T>(a + b)
+                : mode == scatter_mode::multiply ? static_cast<T>(a * b)
+                                                 : combined(value, updates[i], mode);
+      }
+      const array got =
+          tutti::scatter(array::from(base), integers(places, {6}), array::from(updates), 0, mode);
+      BOOST_TEST_CONTEXT(name_of(mode) << " of " << tutti::name(tutti::dtype_of<T>)) {
+        BOOST_TEST((got.dtype() == tutti::dtype_of<T>));
+        BOOST_TEST(all_close(got.to_vector<T>(), expected));
+      }
+    }
+  };
+  check(std::int8_t{});
+  check(std::int16_t{});
+  check(std::int32_t{});
+  check(std::int64_t{});
+  check(std::uint8_t{});
+  check(std::uint16_t{});
+  check(std::uint32_t{});
+  check(std::uint64_t{});
+}
+
 BOOST_AUTO_TEST_CASE(floats_of_every_width_and_bool) {
   const array index = integers({1, 1, 0}, {3});
   for (const dtype type : {dtype::f16, dtype::bf16, dtype::f64}) {
@@ -269,6 +306,23 @@ BOOST_AUTO_TEST_CASE(nan_and_infinities) {
                                   upload_as<float>(updates), mode),
                        put_loop(base, places, updates.values, mode)),
                name_of(mode));
+}
+
+BOOST_AUTO_TEST_CASE(many_updates_repeat_bit_by_bit) {
+  const std::int64_t count = 30011, rows = 97;
+  const dense where = random_integers({count}, 0, rows - 1, 816);
+  const std::vector<double> at = where.values;
+  const std::vector<std::int64_t> places(at.begin(), at.end());
+  const dense updates = random_dense({count}, 0.99, 1.01, 817),
+              base = random_dense({rows}, 1, 2, 818);
+  const array index = array::from(places), u = upload_as<float>(updates),
+              x = upload_as<float>(base);
+  for (const scatter_mode mode : modes) {
+    const array once = tutti::put(x, index, u, mode);
+    BOOST_TEST(matches(once, put_loop(base, places, updates.values, mode), {.relative = 1e-4}));
+    BOOST_TEST(
+        all_close(tutti::put(x * 1, index, u, mode).to_vector<float>(), once.to_vector<float>()));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(bad_and_empty_input) {

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a failing device does to arrays: clear errors that name the op, nothing lost, no hang.
-#include <signal.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <boost/test/unit_test.hpp>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 #include <tutti/tutti.hpp>
 
@@ -192,29 +187,6 @@ BOOST_AUTO_TEST_CASE(failed_work_is_not_exported_and_gives_imports_back) {
   const std::string text = message_of<tutti::device_error>([&] { tutti::to_dlpack(y); });
   BOOST_TEST(text.find("sqrt") != std::string::npos, text);
   BOOST_TEST(tutti_test::eventually([&] { return end.deletions == 1; }));
-}
-
-// A signal that the application blocks in its own threads, to wait for it, would go to one of
-// these.
-BOOST_AUTO_TEST_CASE(threads_of_the_library_take_no_signals) {
-  (ramp(10) + 1.f).wait();
-  const auto blocks = [](const std::filesystem::path& task, int signal) {
-    std::ifstream status(task / "status");
-    for (std::string line; std::getline(status, line);)
-      if (line.starts_with("SigBlk:"))
-        return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
-    return false;
-  };
-  int others = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    const bool is_main = task.path().filename() == std::to_string(getpid());
-    others += is_main ? 0 : 1;
-    BOOST_TEST(blocks(task, SIGTERM) == !is_main, task.path());
-#ifndef __SANITIZE_THREAD__  // its own thread blocks all signals
-    BOOST_TEST(!blocks(task, SIGSEGV), task.path());
-#endif
-  }
-  BOOST_TEST(others > 0);
 }
 
 // With TUTTI_FAULTY_NATIVE_OFF.
