@@ -91,7 +91,7 @@ void run(const contract& c, const samples::common_options& o) {
   const tutti::device_group group = o.group().value_or(tutti::device_group({o.device()}));
   const tutti::dtype f32 = tutti::dtype::f32, wide = samples::widest_float(group[0]);
   const std::string plot = (o.out / "convergence.svg").string();
-  samples::make_folder(o.out);
+  if (o.leads()) samples::make_folder(o.out);
   const std::int64_t pairs = (c.paths + 2 * blocks - 1) / (2 * blocks);
   const auto all = static_cast<double>(2 * pairs * blocks);
   const auto keys = tutti::random::split({o.seed}, blocks);
@@ -112,7 +112,8 @@ void run(const contract& c, const samples::common_options& o) {
     for (std::size_t i = 0; i < r.size(); ++i)
       at = std::copy_n(r.values<float>(i).begin(), names.size(), at);
   };
-  const auto report = tutti::parallel_for(group, {0, blocks}, compute, collect);
+  const auto report = tutti::parallel_for(group, {0, blocks}, compute, collect, {.job = o.job()});
+  if (!o.leads()) return;
   const array exact = array::from(by_hand(c), group[0]).astype(wide);
   const auto known = [&](const list& p) { return formula(p, c.strike); };
   const array slopes = with_greeks(known, parameters(c, wide, group[0]));

@@ -90,7 +90,7 @@ void classify(const source& from, const array& features, const samples::common_o
 
 void run(const options& o, const samples::common_options& common) {
   const source from = find_pictures(o, common);
-  samples::make_folder(common.out);
+  if (common.leads()) samples::make_folder(common.out);
   const auto group = common.group().value_or(tutti::device_group({common.device()}));
   const auto is_told_to_fail = [&](const tutti::device& d) { return d.name() == o.fail; };
   if (!o.fail.empty() && std::none_of(group.begin(), group.end(), is_told_to_fail))
@@ -111,7 +111,11 @@ void run(const options& o, const samples::common_options& common) {
           std::copy(values.begin(), values.end(), kept[i].begin() + c.begin * each);
         }
       },
-      {.policy = tutti::loop_policy::dynamic, .grain = 8, .label = "image_pipeline"});
+      {.policy = tutti::loop_policy::dynamic,
+       .grain = 8,
+       .job = common.job(),
+       .label = "image_pipeline"});
+  if (!common.leads()) return;
   std::cout << to_string(report);
 
   const std::int64_t n = from.pictures.size, cells = o.size / 8 - 1;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs PROGRAM, the image pipeline, on one device and on several of which one fails, with results in OUT:
+# Runs PROGRAM, the image pipeline, on one device and on several of which one fails (with LAUNCHER on several
+# ranks instead), with results in OUT:
 # the same bytes, every picture once, and shapes that are told apart. Features of GPUs may differ from those
 # of CPUs in the last bit, and so in what is rounded.
 include(${CMAKE_CURRENT_LIST_DIR}/expect.cmake)
@@ -14,6 +15,27 @@ if(NOT alone MATCHES "accuracy on 40 pictures: ([01]\\.[0-9]+)\n$" OR CMAKE_MATC
   message(FATAL_ERROR "accuracy below 0.9, or none")
 endif()
 
+# expect_equal(RUN): the files of this run have the same bytes.
+function(expect_equal run)
+  foreach(file IN LISTS files)
+    file(SHA256 ${OUT}/alone/${file} one)
+    file(SHA256 ${OUT}/${run}/${file} other)
+    if(NOT one STREQUAL other)
+      message(FATAL_ERROR "${file} differs")
+    endif()
+  endforeach()
+endfunction()
+
+if(LAUNCHER)
+  separate_arguments(PROGRAM UNIX_COMMAND "${LAUNCHER} ${PROGRAM}")
+  expect_success(ranks --count 160 --parallel --out ${OUT}/ranks)
+  if(NOT ranks MATCHES "rank 1 [^\n]*\n160 items in ")
+    message(FATAL_ERROR "rank 1 is not in the report")
+  endif()
+  expect_equal(ranks)
+  return()
+endif()
+
 set(device $ENV{TUTTI_DEVICE})
 string(REGEX REPLACE ":.*" "" first ${device})
 string(APPEND first ":0")
@@ -23,13 +45,7 @@ expect_success(several --count 160 --parallel --fail ${first} --out ${OUT}/sever
 if(NOT several MATCHES "${first}[^\n]*told to fail" OR NOT several MATCHES "160 items in ")
   message(FATAL_ERROR "no device failed, or not all pictures were worked on")
 endif()
-foreach(file IN LISTS files)
-  file(SHA256 ${OUT}/alone/${file} one)
-  file(SHA256 ${OUT}/several/${file} other)
-  if(NOT one STREQUAL other)
-    message(FATAL_ERROR "${file} differs")
-  endif()
-endforeach()
+expect_equal(several)
 set(ENV{TUTTI_LOG} error) # that it is taken out is another line
 expect_failure(1 "told to fail" --count 160 --device reference:2 --fail reference:2 --out ${OUT}/bad)
 

@@ -13,7 +13,6 @@
 // rank and for an array that is being differentiated; device_error TUTTI_ERROR_TIMEOUT with the
 // ranks that did not call within the time limit. After that every call throws, and the end of the
 // process ends the job.
-// call throws, and the end of the process ends the job.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +62,7 @@ class TUTTI_API job {
   array broadcast(const array& value, int root = 0) const;
   std::vector<array> broadcast(const std::vector<array>& values, int root = 0) const;
 
-  /// Starts sending and returns. Messages with the same sender, receiver and tag (0 to 16383)
+  /// Starts sending and returns. Messages with the same sender, receiver and tag (0 to 8191)
   /// arrive in order. Unlike the other functions, send and receive involve only two ranks.
   void send(const array& value, int to, int tag = 0) const;
   /// The next message of that rank and tag, of any shape and dtype.
@@ -71,6 +70,7 @@ class TUTTI_API job {
 
   /// For internal use.
   explicit job(std::shared_ptr<multi::job_state> state) : state_(std::move(state)) {}
+  const std::shared_ptr<multi::job_state>& state() const { return state_; }
 
  private:
   std::shared_ptr<multi::job_state> state_;

@@ -18,6 +18,7 @@
 #include "tutti/device_group.hpp"
 #include "tutti/dtype.hpp"
 #include "tutti/export.hpp"
+#include "tutti/job.hpp"
 
 namespace tutti {
 
@@ -69,15 +70,21 @@ struct loop_options {
   std::optional<double> time_limit{};
   /// Copies the results of the body to the host before the sink is called (chunk_results::values).
   bool fetch = true;
+  /// The ranks that work on the loop together, each with its group. All call parallel_for with the
+  /// same range and label. Rank 0 assigns the chunks, calls the sink for all of them, and reports
+  /// about all devices; `policy`, `weights` (devices in the order of their ranks), `grain` and
+  /// `depth` are those of rank 0, and `time_limit` that of each rank. Results need `fetch`.
+  std::optional<tutti::job> job{};
   /// Name of the loop in error messages and in the trace.
   std::string label = "parallel_for";
 };
 
-/// A part of the range and the device that works on it.
+/// A part of the range, and the device and rank that work on it.
 struct chunk {
   std::int64_t begin;
   std::int64_t end;
-  tutti::device device;
+  tutti::device device;  ///< for the sink, where another rank has computed: the first of the group
+  int rank = 0;
   std::int64_t size() const { return end - begin; }
 };
 
@@ -160,6 +167,12 @@ TUTTI_API std::string to_string(const loop_report& report);
 /// captured array on another device than c.device: move it with to(c.device). So is a result on
 /// another device than c.device. With loop_options::fetch, a result that is being differentiated is
 /// a value_error, because its values have no gradient.
+///
+/// With loop_options::job an error of the body or the sink is thrown on all ranks; it names the
+/// rank, and has the type value_error or device_error on the others. A rank from which nothing
+/// comes for the time limit of the job is lost: its chunks run elsewhere, and later loops go on
+/// without it, but other functions of the job throw. If rank 0 is lost, the others throw
+/// device_error TUTTI_ERROR_TIMEOUT.
 ///
 /// A body that hangs keeps its captured objects: after a time_limit it may continue, in its own
 /// thread, when parallel_for has returned. Objects that it captures by reference must live longer

@@ -28,7 +28,7 @@ using multi::job_state;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a message
 // For reductions: one chunk is sent while the next is added. Open MPI 4 does not split them.
 constexpr std::uint64_t most_reduced = std::uint64_t{4} << 20;
-constexpr int tags = 1 << 14;  // tags of callers; higher ones are for messages before values
+using multi::caller_tags;
 
 // A copy of an array's values in host memory.
 class host_copy {
@@ -76,8 +76,8 @@ void require_rank(int rank, const job_state& job, const char* op) {
 }
 
 void require_tag(int tag, const char* op) {
-  if (tag < 0 || tag >= tags)
-    throw value_error(fmt::format("{}: tag {}, not one of 0 to {}", op, tag, tags - 1));
+  if (tag < 0 || tag >= caller_tags)
+    throw value_error(fmt::format("{}: tag {}, not one of 0 to {}", op, tag, caller_tags - 1));
 }
 
 std::vector<array_record> records_of(const std::vector<array>& values) {
@@ -273,7 +273,7 @@ void job::send(const array& value, int to, int tag) const {
   require_tag(tag, "send");
   if (to == rank()) return state_->keep(value, tag);
   const auto record = std::make_shared<array_record>(multi::describe(value));
-  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_SEND, to, tag + tags);
+  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_SEND, to, tag + caller_tags);
   what.data = record.get();
   what.bytes = sizeof *record;
   state_->leave(state_->start("send", what, record), "send");
@@ -286,7 +286,7 @@ array job::receive(int from, int tag, const device& on) const {
   require_tag(tag, "receive");
   if (from == rank()) return state_->kept(tag).to(on);
   const auto record = std::make_shared<array_record>();
-  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_RECEIVE, from, tag + tags);
+  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_RECEIVE, from, tag + caller_tags);
   what.data = record.get();
   what.bytes = sizeof *record;
   state_->wait(state_->start("receive", what, record), "receive");

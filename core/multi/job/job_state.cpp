@@ -129,6 +129,28 @@ void job_state::leave(tutti_request* request, std::string_view op) {
   }
 }
 
+tutti_request* job_state::post(const tutti_exchange& what, std::shared_ptr<void> memory) {
+  tutti_request* made = nullptr;
+  detail::check(api_->begin(job_, &what, &made), "job");
+  memory_[made] = std::move(memory);
+  return made;
+}
+
+bool job_state::done(tutti_request* request) {
+  std::uint32_t is_done = 0;
+  detail::check(api_->test(request, &is_done), "job");
+  if (is_done == 0) return false;
+  detail::check(api_->wait(request, time_limit_), "job");
+  memory_.erase(request);
+  return true;
+}
+
+void job_state::defer(const std::vector<tutti_request*>& requests) {
+  left_.insert(left_.end(), requests.begin(), requests.end());
+}
+
+void job_state::lose(int rank, const std::string& why) { lost_.emplace(rank, why); }
+
 template <class T>
 std::vector<T> job_state::gather(std::span<const T> own, std::string_view op) {
   const auto all = std::make_shared<std::vector<T>>(own.begin(), own.end());
@@ -145,6 +167,10 @@ std::vector<T> job_state::gather(std::span<const T> own, std::string_view op) {
 
 std::vector<std::int64_t> job_state::agree(std::string_view op, std::int32_t with,
                                            std::span<const array_record> arrays, int axis) {
+  if (!lost_.empty()) {
+    const auto& [rank, why] = *lost_.begin();
+    throw device_error(fmt::format("{}: rank {} is lost: {}", op, rank, why), TUTTI_ERROR_TIMEOUT);
+  }
   call_record own;
   write_text(own.op, op);
   own.with = with;
@@ -200,7 +226,7 @@ array job_state::kept(int tag) {
 
 void job_state::finish() noexcept {
   if (api_ == nullptr) return;
-  bool sound = failure_.empty();
+  bool sound = failure_.empty() && lost_.empty();
   for (tutti_request* request : left_)
     if (sound) sound = !detail::ignore(api_->wait(request, time_limit_));
   if (sound) {

@@ -38,6 +38,10 @@ struct array_record {
   std::int64_t extents[TUTTI_MAX_RANK] = {};
 };
 
+/// Tags of callers are lower, and those of the messages before their values begin here.
+constexpr int caller_tags = 1 << 13;
+constexpr int tag_of_links = 1 << 14;
+
 tutti_exchange exchange_of(tutti_exchange_kind kind, int peer = 0, int tag = 0);
 
 array_record describe(const array& a);
@@ -61,6 +65,15 @@ class TUTTI_INTERNAL_API job_state {
   void wait(tutti_request* request, std::string_view op);
   /// The request is not waited for.
   void leave(tutti_request* request, std::string_view op);
+
+  /// For rank_link: start(), for which earlier errors do not matter; whether the request is done,
+  /// and then it is released; no longer waited for by the link. Errors are those of the peer alone.
+  tutti_request* post(const tutti_exchange& what, std::shared_ptr<void> memory);
+  bool done(tutti_request* request);
+  void defer(const std::vector<tutti_request*>& requests);
+  /// The rank is not in loops any more, and calls that need all ranks throw.
+  void lose(int rank, const std::string& why);
+  bool is_lost(int rank) const { return lost_.contains(rank); }
 
   /// Checks that all ranks make the same call with the same arrays, except for the extents along
   /// `axis` (-1: none); returns every rank's extent there.
@@ -90,6 +103,7 @@ class TUTTI_INTERNAL_API job_state {
   std::string failure_;                                     ///< after it every call fails
   std::map<tutti_request*, std::shared_ptr<void>> memory_;  ///< of requests; of lost ones for ever
   std::vector<tutti_request*> left_;
+  std::map<int, std::string> lost_;  ///< ranks and reasons
   std::map<int, std::deque<array>> own_messages_;
 };
 

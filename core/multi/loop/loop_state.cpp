@@ -50,12 +50,12 @@ std::unique_ptr<schedule_policy> make_policy(const loop_options& options, std::s
 }  // namespace
 
 loop_state::loop_state(const index_range& range, std::vector<std::string> workers,
-                       const loop_options& options)
+                       const loop_options& options, std::unique_ptr<schedule_policy> policy)
     : range_(range), time_limit_(options.time_limit), workers_(workers.size()) {
   check(range, workers.size(), options);
   grain_ = std::min(options.grain, std::max<std::int64_t>(1, range.size()));
   const std::int64_t units = range.size() / grain_ + (range.size() % grain_ != 0 ? 1 : 0);
-  policy_ = make_policy(options, workers.size(), units);
+  policy_ = policy ? std::move(policy) : make_policy(options, workers.size(), units);
   for (std::size_t i = 0; i < workers.size(); ++i) workers_[i].told.device = std::move(workers[i]);
 }
 

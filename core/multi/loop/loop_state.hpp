@@ -21,9 +21,10 @@ namespace tutti::multi {
 
 class TUTTI_INTERNAL_API loop_state {
  public:
-  /// Throws value_error for an invalid range or invalid options.
+  /// Throws value_error for an invalid range or invalid options. Without `policy` that of the
+  /// options.
   loop_state(const index_range& range, std::vector<std::string> workers,
-             const loop_options& options);
+             const loop_options& options, std::unique_ptr<schedule_policy> policy = nullptr);
 
   /// Assigns a chunk to a worker; nothing if there is none at present, or if it was removed.
   std::optional<index_range> next(std::size_t worker, double now);

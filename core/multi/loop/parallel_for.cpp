@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parallel loop on real devices: one thread per device, which keeps chunks in flight, and the
-// calling thread, which checks their time limits. A thread whose device hangs is abandoned;
-// everything that it may still access is in the shared state.
+// calling thread, which checks their time limits and exchanges messages with other ranks. A thread
+// whose device hangs is abandoned; everything that it may still access is in the shared state.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/log.hpp"
@@ -18,6 +19,7 @@
 #include "base/trace.hpp"
 #include "graph/node.hpp"
 #include "multi/loop/gradients.hpp"
+#include "multi/loop/loop_ranks.hpp"
 #include "multi/loop/loop_state.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
@@ -32,6 +34,8 @@ using steady = std::chrono::steady_clock;
 
 // An idle worker checks again periodically, because estimates change with time.
 constexpr std::chrono::milliseconds ask_again(10);
+// Between two questions whether a message of another rank has come.
+constexpr std::chrono::microseconds ask_ranks_again(200);
 
 std::vector<std::string> names_of(const device_group& group) {
   std::vector<std::string> names;
@@ -47,21 +51,26 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
         body_(body),
         sink_(sink),
         options_(options),
-        state_(range, names_of(group), options),
-        threads_(group.size()) {}
+        range_(range),
+        ranks_(options_, range) {}
 
   loop_report run() {
-    if (state_.complete()) return state_.report();
-    start_threads();
-    watch();
-    for (thread_state& t : threads_)
-      if (t.thread.joinable()) t.left_behind ? t.thread.detach() : t.thread.join();
+    if (!ranks_.present()) {
+      state_.emplace(range_, names_of(group_), options_);
+      if (state_->complete()) return state_->report();
+      run_threads();
+    } else {
+      try {
+        meet_ranks();
+        run_threads();
+      } catch (...) {
+        if (!error_) error_ = std::current_exception();
+      }
+      ranks_.end(error_);
+    }
     const std::lock_guard lock(mutex_);
     if (error_) std::rethrow_exception(error_);
-    if (!state_.complete())
-      throw device_error(options_.label + ": every device failed: " + state_.failures(),
-                         last_code_);
-    return state_.report();
+    return state_->report();
   }
 
  private:
@@ -80,11 +89,11 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
    public:
     explicit enqueueing(parallel_loop& loop) : loop_(loop) {
       const std::lock_guard lock(loop_.mutex_);
-      loop_.state_.hold(loop_.now());
+      loop_.state_->hold(loop_.now());
     }
     ~enqueueing() {
       const std::lock_guard lock(loop_.mutex_);
-      loop_.state_.release(loop_.now());
+      loop_.state_->release(loop_.now());
       if (loop_.options_.time_limit) loop_.changed_.notify_all();
     }
     enqueueing(const enqueueing&) = delete;
@@ -94,9 +103,33 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     parallel_loop& loop_;
   };
 
+  void meet_ranks() {
+    const std::vector<std::string> workers = ranks_.meet(names_of(group_));
+    loop_options own = options_;
+    if (ranks_.follows()) {
+      own.grain = 1;
+      own.weights.clear();
+    }
+    state_.emplace(range_, workers, own, ranks_.assigned());
+    for (std::size_t i = group_.size(); i < workers.size(); ++i) state_->pause(i);
+  }
+
+  void run_threads() {
+    start_threads();
+    watch();
+    for (thread_state& t : threads_)
+      if (t.thread.joinable()) t.left_behind ? t.thread.detach() : t.thread.join();
+    const std::lock_guard lock(mutex_);
+    if (!error_ && !ranks_.follows() && !state_->complete())
+      error_ = std::make_exception_ptr(device_error(
+          options_.label + ": every device failed: " + state_->failures(), last_code_));
+  }
+
   double now() const { return std::chrono::duration<double>(steady::now() - origin_).count(); }
 
+  // One for each device, and on rank 0 one for the results of other ranks.
   void start_threads() {
+    threads_.resize(group_.size() + (ranks_.present() && !ranks_.follows() ? 1 : 0));
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       try {
         threads_[i].thread =
@@ -104,8 +137,8 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
       } catch (const std::system_error& e) {  // running threads stop by themselves
         const std::lock_guard lock(mutex_);
         error_ = std::make_exception_ptr(device_error(
-            fmt::format("{}: no thread for {}: {}", options_.label, group_[i].name(), e.what()),
-            TUTTI_ERROR_OUT_OF_MEMORY, 0, true, group_[i].name()));
+            fmt::format("{}: no thread {} of {}: {}", options_.label, i, threads_.size(), e.what()),
+            TUTTI_ERROR_OUT_OF_MEMORY, 0, true));
         for (; i < threads_.size(); ++i) threads_[i].exited = true;
       }
     }
@@ -117,17 +150,20 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     const auto ended = [&] {
       for (const thread_state& t : threads_)
         if (!t.exited && !t.left_behind) return false;
-      return true;
+      return error_ || !ranks_.present() || ranks_.is_over(*state_);
     };
     while (!ended()) {
-      if (const auto deadline = state_.deadline()) {
+      if (ranks_.present()) {
+        exchange();
+        changed_.wait_for(lock, ask_ranks_again);
+      } else if (const auto deadline = state_->deadline()) {
         const auto after = std::chrono::duration_cast<steady::duration>(
             std::chrono::duration<double>(std::min(*deadline, 1e9)));
         changed_.wait_until(lock, origin_ + after);
       } else {
         changed_.wait(lock);
       }
-      for (const std::size_t late : state_.expire(now())) {
+      for (const std::size_t late : state_->expire(now())) {
         threads_[late].left_behind = true;
         last_code_ = TUTTI_ERROR_TIMEOUT;
         taken_out(late);
@@ -135,10 +171,19 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     }
   }
 
+  void exchange() {
+    try {
+      ranks_.exchange(*state_, now());
+    } catch (...) {
+      if (!error_) error_ = std::current_exception();
+    }
+    changed_.notify_all();
+  }
+
   void work(std::size_t i) {
     try {
       std::deque<computed> flight;
-      while (step(i, flight)) {
+      while (i < group_.size() ? step(i, flight) : deliver()) {
       }
     } catch (...) {
       stop(i);
@@ -154,10 +199,11 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     {
       std::unique_lock lock(mutex_);
       for (;;) {
-        if (error_ || state_.is_out(i)) return false;
-        if (flight.size() < static_cast<std::size_t>(options_.depth)) range = state_.next(i, now());
+        if (error_ || state_->is_out(i)) return false;
+        if (flight.size() < static_cast<std::size_t>(options_.depth))
+          range = state_->next(i, now());
         if (range || !flight.empty()) break;
-        if (state_.complete()) return false;
+        if (ranks_.follows() ? ranks_.is_over(*state_) : state_->complete()) return false;
         changed_.wait_for(lock, ask_again);
       }
       if (range && options_.time_limit) changed_.notify_all();  // one more deadline
@@ -169,7 +215,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
 
   bool start(std::size_t i, const index_range& range, std::deque<computed>& flight) {
     try {
-      flight.push_back({range, body_({range.begin, range.end, group_[i]})});
+      flight.push_back({range, body_({range.begin, range.end, group_[i], ranks_.own_rank()})});
     } catch (...) {
       return fail_or_stop(i);
     }
@@ -224,29 +270,58 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     const chunk_results results(std::move(oldest.arrays), std::move(host));
     {
       const std::lock_guard lock(mutex_);
-      const auto finished = state_.finish(i, bytes, now());
+      const auto finished = state_->finish(i, bytes, now());
       if (!finished) return false;  // too late: the chunk runs, or ran, elsewhere
       trace(i, *finished, bytes);
-      if (sink_) state_.pause(i);
+      if (sink_) state_->pause(i);
       changed_.notify_all();
     }
-    return !sink_ || hand_over(i, oldest.range, results);
+    const chunk done{oldest.range.begin, oldest.range.end, group_[i], ranks_.own_rank()};
+    if (ranks_.follows()) {
+      const std::lock_guard lock(mutex_);
+      ranks_.post(i, done, results);
+    } else if (sink_ && !hand_over(done, results)) {
+      return false;
+    }
+    const std::lock_guard lock(mutex_);
+    state_->resume(i, now());
+    changed_.notify_all();
+    return true;
   }
 
-  bool hand_over(std::size_t i, const index_range& range, const chunk_results& results) {
+  // The next chunk of another rank.
+  bool deliver() {
+    std::optional<loop_ranks::delivery> next;
+    {
+      std::unique_lock lock(mutex_);
+      for (;;) {
+        if (error_) return false;
+        next = ranks_.next_result();
+        if (next || ranks_.is_over(*state_)) break;
+        changed_.wait_for(lock, ask_again);
+      }
+      if (!next) return false;
+      const std::uint64_t bytes = next->values.size();
+      const auto finished = state_->finish(next->worker, bytes, now());
+      if (!finished) return true;
+      trace(next->worker, *finished, bytes);
+      changed_.notify_all();
+    }
+    return !sink_ || hand_over({next->range.begin, next->range.end, group_[0], next->rank},
+                               unpack(next->values, group_[0]));
+  }
+
+  bool hand_over(const chunk& done, const chunk_results& results) {
     const std::lock_guard one_at_a_time(sink_mutex_);  // until an error of the sink is recorded
     {
       const std::lock_guard lock(mutex_);
       if (error_) return false;
     }
     try {
-      sink_({range.begin, range.end, group_[i]}, results);
+      sink_(done, results);
     } catch (...) {
-      return stop(i);
+      return stop(group_.size());
     }
-    const std::lock_guard lock(mutex_);
-    state_.resume(i, now());
-    changed_.notify_all();
     return true;
   }
 
@@ -262,35 +337,36 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     }
   }
 
-  // Ends the loop with the exception being handled, or with e. Always returns false.
-  bool stop(std::size_t i, const std::exception_ptr& e = std::current_exception()) {
+  // Ends the loop with the exception being handled, in the thread i. Always returns false.
+  bool stop(std::size_t i) {
     const std::lock_guard lock(mutex_);
     // Exceptions of bodies on removed devices are ignored.
-    if (!error_ && !state_.is_out(i)) error_ = e;
+    if (!error_ && (i >= group_.size() || !state_->is_out(i))) error_ = std::current_exception();
     changed_.notify_all();
     return false;
   }
 
   bool fail(std::size_t i, const device_error& e) {
     const std::lock_guard lock(mutex_);
-    if (state_.is_out(i)) return false;
+    if (state_->is_out(i)) return false;
     last_code_ = e.code();
-    state_.fail(i, e.what(), now());
+    state_->fail(i, e.what(), now());
     taken_out(i);
     return false;
   }
 
   void taken_out(std::size_t i) {
-    const device_report& told = state_.told(i);
+    const device_report& told = state_->told(i);
     logging::warn("{}: {} is taken out, {} items go elsewhere: {}", options_.label, told.device,
                   told.taken_back, told.failure);
+    if (ranks_.follows()) ranks_.post_failure(i, told.failure);
     if (detail::trace_enabled())
       detail::trace_instant(track(i), "taken out: " + told.failure, detail::trace_now_ns());
     changed_.notify_all();
   }
 
   std::uint32_t track(std::size_t i) const {
-    return detail::trace_track(group_[i].name(), options_.label);
+    return detail::trace_track(state_->told(i).device, options_.label);
   }
 
   void trace(std::size_t i, const loop_state::finished_chunk& done, std::uint64_t bytes) const {
@@ -305,12 +381,14 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
   const chunk_body body_;
   const chunk_sink sink_;
   const loop_options options_;
+  const index_range range_;
   const steady::time_point origin_ = steady::now();
   const std::uint64_t trace_origin_ = detail::trace_now_ns();
 
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
-  loop_state state_;
+  loop_ranks ranks_;
+  std::optional<loop_state> state_;
   std::vector<thread_state> threads_;
   std::exception_ptr error_;  // stops the loop
   std::int32_t last_code_ = TUTTI_ERROR_INTERNAL;

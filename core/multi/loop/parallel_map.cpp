@@ -112,6 +112,9 @@ array parallel_map(const device_group& group, std::span<const array> inputs, con
   loop_options own = options;
   own.fetch = true;
   if (own.label == loop_options().label) own.label = "parallel_map";
+  if (own.job && own.job->size() > 1)
+    throw value_error(own.label +
+                      ": rows are not divided among ranks; parallel_for divides chunks");
   const std::int64_t rows = common_rows(inputs, own.label);
   multi::require_function(f, own.label, "function");
   for (std::size_t i = 0; i < inputs.size(); ++i)

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parallel loops over the ranks of a job: every index once on rank 0, failures of bodies, sinks,
+// devices and ranks.
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <stdexcept>
+#include <thread>
+
+#include "loops.hpp"
+#include "thread_job.hpp"
+#include "tutti/plugin.h"
+
+namespace {
+
+using namespace tutti;
+using tutti_test::collector;
+using tutti_test::message_of;
+using tutti_test::on_ranks;
+using tutti_test::require;
+using tutti_test::run_ranks;
+using tutti_test::squares;
+
+const device_group& group() {
+  static const device_group all{tutti::devices()};
+  return all;
+}
+
+/// Squares of the range, whole on rank 0 and nothing elsewhere.
+loop_report check_loop(const job& j, const index_range& range, loop_options options,
+                       const chunk_body& body = squares) {
+  collector seen(range);
+  options.job = j;
+  const loop_report report = parallel_for(group(), range, body, seen.sink(), options);
+  require(j.rank() == 0 ? seen.complete() : seen.calls() == 0, "each index once, on rank 0");
+  if (j.rank() == 0) require(report.items == range.size(), "the report counts all indices");
+  return report;
+}
+
+void require_part(const std::string& text, const std::string& part) {
+  require(text.find(part) != std::string::npos, "\"" + text + "\" lacks \"" + part + "\"");
+}
+
+/// What the loop throws, on each rank.
+template <class E>
+std::string error_of(const job& j, const chunk_body& body, const chunk_sink& sink = {},
+                     const index_range& range = {0, 300}) {
+  return message_of<E>([&] {
+    parallel_for(group(), range, body, sink,
+                 {.policy = loop_policy::static_equal, .grain = 10, .job = j});
+  });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(each_index_comes_once) {
+  on_ranks([](const job& j) {
+    for (const loop_policy policy : {loop_policy::static_equal, loop_policy::weighted,
+                                     loop_policy::dynamic, loop_policy::work_stealing}) {
+      const loop_report report = check_loop(j, {-7, 996}, {.policy = policy, .grain = 5});
+      if (j.rank() > 0) continue;
+      const std::size_t workers = group().size() * static_cast<std::size_t>(j.size());
+      require(report.devices.size() == workers, "the report has the devices of all ranks");
+      if (j.size() > 1) require_part(report.devices[group().size()].device, "rank 1 ");
+      if (policy == loop_policy::static_equal)
+        for (const device_report& d : report.devices) require(d.items > 0, d.device + " works");
+    }
+    check_loop(j, {5, 5}, {});
+    check_loop(j, {5, 6}, {.depth = 1});
+    require(sum(j.all_reduce(ones({2}))).item<float>() == 2.f * static_cast<float>(j.size()),
+            "collectives work after loops");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(weights_are_of_the_devices_of_all_ranks) {
+  on_ranks([](const job& j) {
+    const std::size_t all = group().size() * static_cast<std::size_t>(j.size());
+    std::vector<double> weights(all, 0.0);
+    weights.back() = 1;
+    const loop_report report =
+        check_loop(j, {0, 90}, {.policy = loop_policy::weighted, .weights = weights});
+    if (j.rank() == 0) require(report.devices.back().items == 90, "the last device does all");
+    weights.push_back(1);
+    require_part(message_of<value_error>([&] {
+                   parallel_for(group(), {0, 90}, squares, {},
+                                {.policy = loop_policy::weighted, .weights = weights, .job = j});
+                 }),
+                 std::to_string(all + 1) + " weights for " + std::to_string(all) + " devices");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(results_are_of_any_dtype_and_size) {
+  on_ranks([](const job& j) {
+    std::vector<std::int64_t> begins;
+    std::vector<int> ranks(static_cast<std::size_t>(j.size()));
+    const chunk_body body = [](const chunk& c) -> std::vector<array> {
+      const array i = arange(c.begin, c.end, 1, dtype::i64, c.device);
+      return {i * 3, full({}, c.begin, dtype::f64, c.device), i > 1,
+              zeros({0, 4}, dtype::c64, c.device),
+              broadcast_to(i.astype(dtype::bf16), {2000, c.size()}).T()};
+    };
+    const chunk_sink sink = [&](const chunk& c, const chunk_results& r) {
+      ++ranks.at(static_cast<std::size_t>(c.rank));
+      begins.push_back(c.begin);
+      require(r.values<std::int64_t>(0)[static_cast<std::size_t>(c.size() - 1)] == 3 * (c.end - 1),
+              "i64");
+      require(r.arrays()[1].item<double>() == static_cast<double>(c.begin), "0-d f64");
+      require(r.arrays()[2].to_vector<bool>()[0] == (c.begin > 1), "bool");
+      require(r.arrays()[3].shape() == shape{0, 4} && r.bytes(3).empty(), "no element");
+      const array wide = r.arrays()[4];
+      require(wide.shape() == shape{c.size(), 2000} && wide.dtype() == dtype::bf16, "bf16");
+      require(max(wide).item<float>() == static_cast<float>(c.end - 1), "values of bf16");
+    };
+    parallel_for(group(), {0, 64}, body, sink,
+                 {.policy = loop_policy::static_equal, .grain = 2, .job = j});
+    if (j.rank() == 0)
+      for (const int n : ranks) require(n > 0, "each rank has computed");
+    else
+      require(begins.empty(), "the sink is called on rank 0");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(an_error_ends_the_loop_on_all_ranks) {
+  on_ranks([](const job& j) {
+    if (j.size() == 1) return;
+    const chunk_body fails_on_rank_1 = [](const chunk& c) -> std::vector<array> {
+      if (c.rank == 1) throw shape_error("seven is not eight");
+      return squares(c);
+    };
+    // On rank 1 it keeps its type.
+    if (j.rank() == 1)
+      require_part(error_of<shape_error>(j, fails_on_rank_1), "seven is not eight");
+    else
+      require_part(error_of<value_error>(j, fails_on_rank_1), "seven is not eight (on rank 1)");
+
+    const chunk_sink fails = [](const chunk&, const chunk_results&) {
+      throw std::runtime_error("the disk is full");
+    };
+    if (j.rank() == 0)
+      require_part(error_of<std::runtime_error>(j, squares, fails), "the disk is full");
+    else
+      require_part(error_of<value_error>(j, squares, fails), "the disk is full (on rank 0)");
+
+    require_part(error_of<value_error>(j, squares, {}, {0, 300 + j.rank() / (j.size() - 1)}),
+                 "rank 0 runs parallel_for [0, 300) and rank " + std::to_string(j.size() - 1) +
+                     " runs parallel_for [0, 301)");
+    require_part(message_of<value_error>([&] {
+                   parallel_for(group(), {0, 9}, squares, {}, {.fetch = false, .job = j});
+                 }),
+                 "fetch");
+    require_part(message_of<value_error>([&] {
+                   parallel_map(group(), ones({4}), [](const array& a) { return a; }, {.job = j});
+                 }),
+                 "parallel_map: rows are not divided among ranks");
+    check_loop(j, {0, 100}, {.grain = 3});
+  });
+}
+
+BOOST_AUTO_TEST_CASE(devices_that_fail_leave_their_chunks_to_others) {
+  on_ranks([](const job& j) {
+    if (j.size() == 1) return;
+    const chunk_body dead_on_rank_1 = [](const chunk& c) -> std::vector<array> {
+      if (c.rank == 1) throw device_error("the fan has stopped", TUTTI_ERROR_DEVICE_LOST);
+      return squares(c);
+    };
+    const loop_report report =
+        check_loop(j, {0, 500}, {.policy = loop_policy::static_equal, .grain = 10}, dead_on_rank_1);
+    if (j.rank() == 0) {
+      require_part(report.devices[group().size()].failure, "the fan has stopped");
+      require(report.devices[group().size()].taken_back > 0, "chunks were taken back");
+    }
+    const chunk_body dead_on_all = [](const chunk&) -> std::vector<array> {
+      throw device_error("no current", TUTTI_ERROR_DEVICE_LOST);
+    };
+    require_part(error_of<device_error>(j, dead_on_all), "every device failed");
+    check_loop(j, {0, 100}, {});
+  });
+}
+
+BOOST_AUTO_TEST_CASE(time_limits_are_those_of_the_rank) {
+  on_ranks([](const job& j) {
+    if (j.size() == 1) return;
+    check_loop(j, {0, 40}, {});  // compiles
+    const chunk_body slow_on_rank_1 = [](const chunk& c) {
+      if (c.rank == 1) std::this_thread::sleep_for(std::chrono::seconds(3));
+      return squares(c);
+    };
+    const loop_report report =
+        check_loop(j, {0, 400}, {.policy = loop_policy::static_equal, .grain = 10, .time_limit = 1},
+                   slow_on_rank_1);
+    if (j.rank() == 0) require_part(report.devices[group().size()].failure, "within 1 s");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_does_not_come_is_left_out) {
+  run_ranks(
+      3,
+      [](const job& j) {
+        if (j.rank() == 1) return;
+        check_loop(j, {0, 300}, {.grain = 10});
+        if (j.rank() == 0)
+          require_part(message_of<device_error>([&] { j.barrier(); }), "rank 1 is lost");
+      },
+      0.5);
+}
+
+// Run by itself, by ranks that continue without one (mpirun --enable-recovery).
+BOOST_AUTO_TEST_CASE(rank_1_is_killed_in_a_loop, *boost::unit_test::disabled()) {
+  const job j;
+  const chunk_body deadly = [](const chunk& c) {
+    if (c.rank == 1 && c.begin > 100) std::raise(SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return squares(c);
+  };
+  for (int i = 0; i < 2; ++i) {  // the second without rank 1
+    const loop_report report =
+        check_loop(j, {0, 3000}, {.policy = loop_policy::work_stealing, .grain = 10}, deadly);
+    if (j.rank() == 0) std::cout << i << ":\n" << to_string(report) << std::endl;
+  }
+}
