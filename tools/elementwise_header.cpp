@@ -20,14 +20,17 @@ const char opening[] = R"(// SPDX-License-Identifier: Apache-2.0
 // table and tools/elementwise_text.def: change those, then
 // cmake --build build/release --target elementwise_header. ops.hpp includes it.
 //
-// Each records one instruction and returns at once. Operands broadcast as in NumPy and promote as
-// in dtype.hpp; a dtype that the function does not take throws dtype_error, shapes that do not
-// broadcast throw shape_error, operands on different devices device_error. f16 and bf16 are
-// computed in f32 and rounded once.
+// Each records one instruction and returns at once. Operands broadcast as in NumPy, to the shape of
+// the result, and promote as in dtype.hpp; a dtype that the function does not take throws
+// dtype_error, shapes that do not broadcast throw shape_error, operands on different devices
+// device_error. f16 and bf16 are computed in f32 and rounded once.
 //
-// Tolerances are distances from the correctly rounded result in representable numbers of f32 and
-// f64 (ulp), over the range that is named and over random bits; integers are exact, complex results
-// differ by at most 4 times as many in the last place of their larger part, at least by 4.
+// Results are exact unless a tolerance is given: a distance from the correctly rounded result in
+// representable numbers of f32 and f64 (ulp), over the given range and over random bits. Integers
+// are exact; complex results differ by at most 4 times as many in the last place of their larger
+// part, and at least by 4.
+//
+// Functions with results of dtype bool and functions of integers have no gradient.
 // Gradients are the cotangents of the operands: g is that of the result; complex numbers follow
 // grad.hpp. Sources are of kernels_cl/math_*.cl, for CPUs; GPUs have functions as exact as those.
 #pragma once
@@ -58,11 +61,6 @@ std::string comment(std::string_view text, std::string_view first, std::string_v
 }
 
 std::string item(std::string_view text) { return comment(text, "/// - ", "///   "); }
-
-std::string shapes_of(const elementwise_row& row) {
-  if (row.arity == 1) return "Shape: that of " + row.parameters[0] + '.';
-  return "Shape: that to which " + row.parameters[0] + " and " + row.parameters[1] + " broadcast.";
-}
 
 std::string dtypes_of(const elementwise_row& row) {
   static const std::map<std::string_view, std::string_view> operands = {
@@ -130,16 +128,15 @@ std::string gradient_of(const elementwise_row& row) {
 }
 
 std::string tolerance_of(const elementwise_row& row) {
-  if (row.ulp == 0) return "Tolerance: exact.";
   return "Tolerance: " + number(row.ulp) + " ulp, from " + number(row.low) + " to " +
          number(row.high) + '.';
 }
 
 std::string declaration_of(const elementwise_row& row) {
   std::string text = comment(row.meaning, "/// ", "/// ");
-  text += item(shapes_of(row)) + item(dtypes_of(row));
-  text += item("Edges: " + std::string(row.edges));
-  text += item(tolerance_of(row)) + item(gradient_of(row));
+  text += item(dtypes_of(row)) + item("Edges: " + std::string(row.edges));
+  if (row.ulp > 0) text += item(tolerance_of(row));
+  if (row.result != "BOOL" && row.kinds != "INTEGRAL") text += item(gradient_of(row));
   if (!row.source.empty()) text += item("Source: " + std::string(row.source) + '.');
   std::string signature;
   for (const std::string& parameter : row.parameters)

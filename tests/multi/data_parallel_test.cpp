@@ -222,8 +222,8 @@ BOOST_AUTO_TEST_SUITE(pipelines)
 
 namespace {
 
-std::vector<tutti::pipeline::stage> stages(std::size_t count) {
-  std::vector<tutti::pipeline::stage> out;
+std::vector<tutti::nn::pipeline::stage> stages(std::size_t count) {
+  std::vector<tutti::nn::pipeline::stage> out;
   for (std::size_t i = 0; i < count; ++i)
     out.push_back([](const std::vector<array>& p, const array& x) {
       return tutti::tanh(matmul(x, p[0]) + p[1]);
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(micro_batches_pass_all_stages) {
     const array x = put(random_dense({7, 4}, -1, 1, 9), group[0], dtype::f64);
     const dense expected = read(through_all(stage_parameters(group, true), x));
     for (const std::int64_t micro_batches : {1, 3, 9}) {
-      const tutti::pipeline network(stages(group.size()), group, micro_batches);
+      const tutti::nn::pipeline network(stages(group.size()), group, micro_batches);
       const array got = network(stage_parameters(group, false), x);
       BOOST_TEST((got.device() == group[group.size() - 1]));
       BOOST_TEST(matches(got, expected, rounding));
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(gradients_are_those_of_the_whole_batch) {
       return nn::mse(through_all(by_stage, x), target);
     })(flat);
     for (const std::int64_t micro_batches : {1, 3}) {
-      const tutti::pipeline network(stages(group.size()), group, micro_batches);
+      const tutti::nn::pipeline network(stages(group.size()), group, micro_batches);
       const auto [got, by_stage] =
           network.value_and_grad(nn::mse, stage_parameters(group, false), x, target);
       BOOST_TEST(matches(got, read(value), rounding));

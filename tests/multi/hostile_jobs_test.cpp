@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(data_parallel_steps) {
 }
 
 BOOST_AUTO_TEST_CASE(pipelines) {
-  using tutti::pipeline;
+  using tutti::nn::pipeline;
   const pipeline::stage twice = [](const arrays& p, const array& x) { return x * p[0]; };
   const std::vector<pipeline::stage> stages(count, twice);
   const std::string name = "pipeline";

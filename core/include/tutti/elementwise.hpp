@@ -4,14 +4,17 @@
 // table and tools/elementwise_text.def: change those, then
 // cmake --build build/release --target elementwise_header. ops.hpp includes it.
 //
-// Each records one instruction and returns at once. Operands broadcast as in NumPy and promote as
-// in dtype.hpp; a dtype that the function does not take throws dtype_error, shapes that do not
-// broadcast throw shape_error, operands on different devices device_error. f16 and bf16 are
-// computed in f32 and rounded once.
+// Each records one instruction and returns at once. Operands broadcast as in NumPy, to the shape of
+// the result, and promote as in dtype.hpp; a dtype that the function does not take throws
+// dtype_error, shapes that do not broadcast throw shape_error, operands on different devices
+// device_error. f16 and bf16 are computed in f32 and rounded once.
 //
-// Tolerances are distances from the correctly rounded result in representable numbers of f32 and
-// f64 (ulp), over the range that is named and over random bits; integers are exact, complex results
-// differ by at most 4 times as many in the last place of their larger part, at least by 4.
+// Results are exact unless a tolerance is given: a distance from the correctly rounded result in
+// representable numbers of f32 and f64 (ulp), over the given range and over random bits. Integers
+// are exact; complex results differ by at most 4 times as many in the last place of their larger
+// part, and at least by 4.
+//
+// Functions with results of dtype bool and functions of integers have no gradient.
 // Gradients are the cotangents of the operands: g is that of the result; complex numbers follow
 // grad.hpp. Sources are of kernels_cl/math_*.cl, for CPUs; GPUs have functions as exact as those.
 #pragma once
@@ -23,31 +26,24 @@ namespace tutti {
 // ---- arithmetic
 
 /// a + b.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: integers, floats, complex. Result: the same.
 /// - Edges: integers wrap; floats round as in IEEE 754.
-/// - Tolerance: exact.
 /// - Gradient: of a `g`; of b `g`.
 TUTTI_API array add(const array& a, const array& b);
 
 /// a - b.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: integers, floats, complex. Result: the same.
 /// - Edges: integers wrap; floats round as in IEEE 754.
-/// - Tolerance: exact.
 /// - Gradient: of a `g`; of b `-g`.
 TUTTI_API array subtract(const array& a, const array& b);
 
 /// a * b.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: integers, floats, complex. Result: the same.
 /// - Edges: integers wrap; complex products recover no infinities as C99 Annex G does, as in NumPy.
-/// - Tolerance: exact.
 /// - Gradient: of a `g * b`; of b `g * a`.
 TUTTI_API array multiply(const array& a, const array& b);
 
 /// dividend / divisor, true division.
-/// - Shape: that to which dividend and divisor broadcast.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: a divisor of 0 gives an infinity, or NaN where the dividend is 0 too; complex quotients
 ///   do not overflow unduly.
@@ -57,7 +53,6 @@ TUTTI_API array multiply(const array& a, const array& b);
 TUTTI_API array divide(const array& dividend, const array& divisor);
 
 /// The quotient rounded down: Python's //.
-/// - Shape: that to which dividend and divisor broadcast.
 /// - dtypes: integers, floats. Result: the same.
 /// - Edges: integers: 0 for a divisor of 0, and the lowest value / -1 wraps to itself; floats: the
 ///   quotient whose rest is remainder(dividend, divisor), which floor(dividend / divisor) is not
@@ -69,7 +64,6 @@ TUTTI_API array divide(const array& dividend, const array& divisor);
 TUTTI_API array floor_divide(const array& dividend, const array& divisor);
 
 /// dividend - divisor * floor(dividend / divisor), with the sign of the divisor: Python's %.
-/// - Shape: that to which dividend and divisor broadcast.
 /// - dtypes: integers, floats. Result: the same.
 /// - Edges: integers: 0 for a divisor of 0; floats: NaN for a divisor of 0 and for an infinite
 ///   dividend; where the divisor is infinite, the dividend if the signs agree, else the divisor.
@@ -79,69 +73,54 @@ TUTTI_API array floor_divide(const array& dividend, const array& divisor);
 TUTTI_API array remainder(const array& dividend, const array& divisor);
 
 /// What division truncated towards zero leaves, exact, with the sign of the dividend: C's fmod.
-/// - Shape: that to which dividend and divisor broadcast.
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: NaN for a divisor of 0 and for an infinite dividend; an infinite divisor gives the
 ///   dividend.
-/// - Tolerance: exact.
 /// - Gradient: of dividend `g`; of divisor `-g * trunc(dividend / divisor)`.
 /// - Source: powers modulo the divisor by repeated squaring, D. E. Knuth, "The Art of Computer
 ///   Programming 2", 4.6.3.
 TUTTI_API array fmod(const array& dividend, const array& divisor);
 
 /// The smaller of a and b.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: integers, floats. Result: the same.
 /// - Edges: NaN where either is; of equals, zeros of different signs too, a, which also gets the
 ///   gradient.
-/// - Tolerance: exact.
 /// - Gradient: of a `where(a <= b, g, 0)`; of b `where(a <= b, 0, g)`.
 TUTTI_API array minimum(const array& a, const array& b);
 
 /// The larger of a and b.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: integers, floats. Result: the same.
 /// - Edges: NaN where either is; of equals, zeros of different signs too, a, which also gets the
 ///   gradient.
-/// - Tolerance: exact.
 /// - Gradient: of a `where(a >= b, g, 0)`; of b `where(a >= b, 0, g)`.
 TUTTI_API array maximum(const array& a, const array& b);
 
 /// -x.
-/// - Shape: that of x.
 /// - dtypes: integers, floats, complex. Result: the same.
 /// - Edges: integers wrap: the lowest signed value is its own negative.
-/// - Tolerance: exact.
 /// - Gradient: `-g`.
 TUTTI_API array negative(const array& x);
 
 /// |x|, of a complex number the modulus.
-/// - Shape: that of x.
 /// - dtypes: integers, floats, complex. Result: the same, of complex operands that of their parts.
 /// - Edges: the lowest signed integer wraps to itself; the modulus does not overflow unduly.
-/// - Tolerance: exact.
 /// - Gradient: `g * conj(sign(x))`.
 TUTTI_API array abs(const array& x);
 
 /// -1, 0 or 1 as x is negative, zero or positive; x / |x| of a complex number.
-/// - Shape: that of x.
 /// - dtypes: integers, floats, complex. Result: the same.
 /// - Edges: NaN stays NaN; +0 for zeros.
-/// - Tolerance: exact.
 /// - Gradient: `is_complex(a.dtype()) ? complex(0, imag(g * result) / where(result == 0, 1,
 ///   abs(x))) * conj(result) : array()`.
 TUTTI_API array sign(const array& x);
 
 /// x * x.
-/// - Shape: that of x.
 /// - dtypes: integers, floats, complex. Result: the same.
 /// - Edges: integers wrap; complex numbers as in multiply.
-/// - Tolerance: exact.
 /// - Gradient: `g * x * 2`.
 TUTTI_API array square(const array& x);
 
 /// sqrt(a^2 + b^2), without undue overflow or underflow.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: infinite where either operand is, NaN beside it or not.
 /// - Tolerance: 4 ulp, from -10 to 10.
@@ -150,7 +129,6 @@ TUTTI_API array square(const array& x);
 TUTTI_API array hypot(const array& a, const array& b);
 
 /// base to the power of exponent.
-/// - Shape: that to which base and exponent broadcast.
 /// - dtypes: integers, floats, complex. Result: the same.
 /// - Edges: floats as IEEE 754 pow: 1 for an exponent of 0 and for a base of 1, whatever the other
 ///   is, and NaN for a negative finite base and an exponent that is finite and no integer; integers
@@ -166,7 +144,6 @@ TUTTI_API array hypot(const array& a, const array& b);
 TUTTI_API array power(const array& base, const array& exponent);
 
 /// The angle of the point (x, y), in radians, from -pi to pi.
-/// - Shape: that to which y and x broadcast.
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: signs of zeros count, as in C99 Annex F: atan2(0, -0.0) is pi, atan2(-0.0, -0.0) is
 ///   -pi; two infinities give odd multiples of pi / 4.
@@ -178,138 +155,89 @@ TUTTI_API array atan2(const array& y, const array& x);
 // ---- comparison and logic
 
 /// Whether a == b.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: all. Result: bool.
 /// - Edges: NaN equals nothing, itself included; 0 equals -0.0.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array equal(const array& a, const array& b);
 
 /// Whether a != b.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: all. Result: bool.
 /// - Edges: true where either is NaN; 0 equals -0.0.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array not_equal(const array& a, const array& b);
 
 /// Whether a < b.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: integers, floats. Result: bool.
 /// - Edges: false where either is NaN.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array less(const array& a, const array& b);
 
 /// Whether a <= b.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: integers, floats. Result: bool.
 /// - Edges: false where either is NaN.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array less_equal(const array& a, const array& b);
 
 /// Whether a > b.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: integers, floats. Result: bool.
 /// - Edges: false where either is NaN.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array greater(const array& a, const array& b);
 
 /// Whether a >= b.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: integers, floats. Result: bool.
 /// - Edges: false where either is NaN.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array greater_equal(const array& a, const array& b);
 
 /// Whether both are true.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: all, as truth values. Result: bool.
 /// - Edges: all but zeros are true, NaN included.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array logical_and(const array& a, const array& b);
 
 /// Whether one of them or both are true.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: all, as truth values. Result: bool.
 /// - Edges: all but zeros are true, NaN included.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array logical_or(const array& a, const array& b);
 
 /// Whether exactly one of them is true.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: all, as truth values. Result: bool.
 /// - Edges: all but zeros are true, NaN included.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array logical_xor(const array& a, const array& b);
 
 /// Whether x is false.
-/// - Shape: that of x.
 /// - dtypes: all, as truth values. Result: bool.
 /// - Edges: all but zeros are true, NaN included.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array logical_not(const array& x);
 
 /// The bits that both have.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: bool, integers. Result: the same.
 /// - Edges: of bool the logical and.
-/// - Tolerance: exact.
-/// - Gradient: none: of integers.
 TUTTI_API array bitwise_and(const array& a, const array& b);
 
 /// The bits that one of them or both have.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: bool, integers. Result: the same.
 /// - Edges: of bool the logical or.
-/// - Tolerance: exact.
-/// - Gradient: none: of integers.
 TUTTI_API array bitwise_or(const array& a, const array& b);
 
 /// The bits in which they differ.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: bool, integers. Result: the same.
 /// - Edges: of bool the logical exclusive or.
-/// - Tolerance: exact.
-/// - Gradient: none: of integers.
 TUTTI_API array bitwise_xor(const array& a, const array& b);
 
 /// The bits that x does not have.
-/// - Shape: that of x.
 /// - dtypes: bool, integers. Result: the same.
 /// - Edges: of bool the logical not.
-/// - Tolerance: exact.
-/// - Gradient: none: of integers.
 TUTTI_API array bitwise_not(const array& x);
 
 /// x shifted by `count` bits to the left; those that leave the width of the dtype are lost.
-/// - Shape: that to which x and count broadcast.
 /// - dtypes: bool, integers. Result: the same.
 /// - Edges: 0 where the count is negative or not less than the width; bool is one bit wide.
-/// - Tolerance: exact.
-/// - Gradient: none: of integers.
 TUTTI_API array left_shift(const array& x, const array& count);
 
 /// x shifted by `count` bits to the right, with copies of the sign moving in.
-/// - Shape: that to which x and count broadcast.
 /// - dtypes: bool, integers. Result: the same.
 /// - Edges: -1 for negative x and else 0 where the count is negative or not less than the width;
 ///   bool is one bit wide.
-/// - Tolerance: exact.
-/// - Gradient: none: of integers.
 TUTTI_API array right_shift(const array& x, const array& count);
 
 // ---- exponentials and logarithms
 
 /// e^x.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: 0 at -inf, inf at inf and where the result overflows.
 /// - Tolerance: 4 ulp, from -10 to 10.
@@ -318,7 +246,6 @@ TUTTI_API array right_shift(const array& x, const array& count);
 TUTTI_API array exp(const array& x);
 
 /// 2^x.
-/// - Shape: that of x.
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: 0 at -inf, inf at inf and where the result overflows.
 /// - Tolerance: 4 ulp, from -10 to 10.
@@ -327,7 +254,6 @@ TUTTI_API array exp(const array& x);
 TUTTI_API array exp2(const array& x);
 
 /// e^x - 1, without cancellation near 0.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: -1 at -inf, inf at inf; a zero keeps its sign.
 /// - Tolerance: 4 ulp, from -2 to 2.
@@ -336,7 +262,6 @@ TUTTI_API array exp2(const array& x);
 TUTTI_API array expm1(const array& x);
 
 /// The natural logarithm of x.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: -inf for zeros, NaN for negative x, inf at inf; complex: the branch cut is the negative
 ///   real axis, the imaginary part is from -pi to pi.
@@ -346,7 +271,6 @@ TUTTI_API array expm1(const array& x);
 TUTTI_API array log(const array& x);
 
 /// The logarithm of x to base 2.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: as log.
 /// - Tolerance: 4 ulp, from 0.01 to 100.
@@ -355,7 +279,6 @@ TUTTI_API array log(const array& x);
 TUTTI_API array log2(const array& x);
 
 /// The logarithm of x to base 10.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: as log.
 /// - Tolerance: 4 ulp, from 0.01 to 100.
@@ -364,7 +287,6 @@ TUTTI_API array log2(const array& x);
 TUTTI_API array log10(const array& x);
 
 /// log(1 + x), without cancellation near 0.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: -inf for -1, NaN for less, inf at inf; a zero keeps its sign; complex: the branch cut
 ///   is the real axis below -1.
@@ -374,7 +296,6 @@ TUTTI_API array log10(const array& x);
 TUTTI_API array log1p(const array& x);
 
 /// The square root of x.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: NaN for negative x; a zero keeps its sign; complex: the root whose real part is not
 ///   negative, with the branch cut along the negative real axis.
@@ -383,7 +304,6 @@ TUTTI_API array log1p(const array& x);
 TUTTI_API array sqrt(const array& x);
 
 /// 1 / sqrt(x).
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: an infinity with the sign of x for zeros, NaN for negative x, 0 at inf.
 /// - Tolerance: 4 ulp, from 0.01 to 100.
@@ -391,7 +311,6 @@ TUTTI_API array sqrt(const array& x);
 TUTTI_API array rsqrt(const array& x);
 
 /// The cube root of x.
-/// - Shape: that of x.
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: negative for negative x; zeros and infinities are what they are.
 /// - Tolerance: 4 ulp, from 0.1 to 100.
@@ -401,7 +320,6 @@ TUTTI_API array cbrt(const array& x);
 // ---- trigonometric and hyperbolic functions
 
 /// The sine of x, x in radians.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: NaN at infinities; large x lose no accuracy.
 /// - Tolerance: 4 ulp, from -10 to 10.
@@ -411,7 +329,6 @@ TUTTI_API array cbrt(const array& x);
 TUTTI_API array sin(const array& x);
 
 /// The cosine of x, x in radians.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: NaN at infinities; large x lose no accuracy.
 /// - Tolerance: 4 ulp, from -10 to 10.
@@ -420,7 +337,6 @@ TUTTI_API array sin(const array& x);
 TUTTI_API array cos(const array& x);
 
 /// The tangent of x, x in radians.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: NaN at infinities; large x lose no accuracy.
 /// - Tolerance: 5 ulp, from -1.4 to 1.4.
@@ -429,7 +345,6 @@ TUTTI_API array cos(const array& x);
 TUTTI_API array tan(const array& x);
 
 /// The inverse sine of x, in radians, from -pi/2 to pi/2.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: NaN beyond -1 and 1; complex: branch cuts along the real axis below -1 and above 1, and
 ///   NaN is possible where a part is infinite.
@@ -439,7 +354,6 @@ TUTTI_API array tan(const array& x);
 TUTTI_API array asin(const array& x);
 
 /// The inverse cosine of x, in radians, from 0 to pi.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: NaN beyond -1 and 1; complex: branch cuts along the real axis below -1 and above 1, and
 ///   NaN is possible where a part is infinite.
@@ -449,7 +363,6 @@ TUTTI_API array asin(const array& x);
 TUTTI_API array acos(const array& x);
 
 /// The inverse tangent of x, in radians, from -pi/2 to pi/2.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: pi/2 with the sign of x at infinities; complex: branch cuts along the imaginary axis
 ///   below -i and above i, and NaN is possible where a part is infinite.
@@ -459,7 +372,6 @@ TUTTI_API array acos(const array& x);
 TUTTI_API array atan(const array& x);
 
 /// The hyperbolic sine of x.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: infinite at infinities and where the result overflows; a zero keeps its sign.
 /// - Tolerance: 4 ulp, from -5 to 5.
@@ -467,7 +379,6 @@ TUTTI_API array atan(const array& x);
 TUTTI_API array sinh(const array& x);
 
 /// The hyperbolic cosine of x.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: inf at infinities and where the result overflows.
 /// - Tolerance: 4 ulp, from -5 to 5.
@@ -475,7 +386,6 @@ TUTTI_API array sinh(const array& x);
 TUTTI_API array cosh(const array& x);
 
 /// The hyperbolic tangent of x.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: -1 and 1 at infinities; a zero keeps its sign.
 /// - Tolerance: 5 ulp, from -5 to 5.
@@ -483,7 +393,6 @@ TUTTI_API array cosh(const array& x);
 TUTTI_API array tanh(const array& x);
 
 /// The inverse hyperbolic sine of x.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: infinities and zeros are what they are; complex: branch cuts along the imaginary axis
 ///   below -i and above i, and NaN is possible where a part is infinite.
@@ -493,7 +402,6 @@ TUTTI_API array tanh(const array& x);
 TUTTI_API array asinh(const array& x);
 
 /// The inverse hyperbolic cosine of x, not negative.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: NaN for less than 1, inf at inf; complex: the branch cut is the real axis below 1, and
 ///   NaN is possible where a part is infinite.
@@ -503,7 +411,6 @@ TUTTI_API array asinh(const array& x);
 TUTTI_API array acosh(const array& x);
 
 /// The inverse hyperbolic tangent of x.
-/// - Shape: that of x.
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: infinite at -1 and 1, NaN beyond; complex: branch cuts along the real axis below -1 and
 ///   above 1, and NaN is possible where a part is infinite.
@@ -513,7 +420,6 @@ TUTTI_API array acosh(const array& x);
 TUTTI_API array atanh(const array& x);
 
 /// The error function, 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
-/// - Shape: that of x.
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: -1 and 1 at infinities; a zero keeps its sign.
 /// - Tolerance: 4 ulp, from -3 to 3.
@@ -521,7 +427,6 @@ TUTTI_API array atanh(const array& x);
 TUTTI_API array erf(const array& x);
 
 /// 1 - erf(x), without cancellation for large x.
-/// - Shape: that of x.
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: 2 at -inf, 0 at inf and where the result underflows.
 /// - Tolerance: 5 ulp, from -3 to 3.
@@ -533,89 +438,64 @@ TUTTI_API array erfc(const array& x);
 // ---- rounding, classification and kin
 
 /// The largest integer that is not above x, in the dtype of x.
-/// - Shape: that of x.
 /// - dtypes: integers, floats. Result: the same.
 /// - Edges: NaN, infinities and zeros are what they are, and so are integers.
-/// - Tolerance: exact.
 /// - Gradient: none: constant in pieces.
 TUTTI_API array floor(const array& x);
 
 /// The smallest integer that is not below x, in the dtype of x.
-/// - Shape: that of x.
 /// - dtypes: integers, floats. Result: the same.
 /// - Edges: NaN, infinities and zeros are what they are, and so are integers.
-/// - Tolerance: exact.
 /// - Gradient: none: constant in pieces.
 TUTTI_API array ceil(const array& x);
 
 /// x without its fraction, in the dtype of x.
-/// - Shape: that of x.
 /// - dtypes: integers, floats. Result: the same.
 /// - Edges: NaN, infinities and zeros are what they are, and so are integers.
-/// - Tolerance: exact.
 /// - Gradient: none: constant in pieces.
 TUTTI_API array trunc(const array& x);
 
 /// The integer nearest to x, halves to the even one, in the dtype of x.
-/// - Shape: that of x.
 /// - dtypes: integers, floats. Result: the same.
 /// - Edges: NaN, infinities and zeros are what they are, and so are integers.
-/// - Tolerance: exact.
 /// - Gradient: none: constant in pieces.
 TUTTI_API array round(const array& x);
 
 /// Whether x is NaN.
-/// - Shape: that of x.
 /// - dtypes: integers, floats, complex. Result: bool.
 /// - Edges: false for integers; complex: whether a part is.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array isnan(const array& x);
 
 /// Whether x is infinite, of either sign.
-/// - Shape: that of x.
 /// - dtypes: integers, floats, complex. Result: bool.
 /// - Edges: false for integers; complex: whether a part is.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array isinf(const array& x);
 
 /// Whether x is neither NaN nor infinite.
-/// - Shape: that of x.
 /// - dtypes: integers, floats, complex. Result: bool.
 /// - Edges: true for integers; complex: whether both parts are.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array isfinite(const array& x);
 
 /// Whether the sign bit of x is set.
-/// - Shape: that of x.
 /// - dtypes: floats; bool and integers become f32. Result: bool.
 /// - Edges: true for -0.0, and for NaN as its bit says.
-/// - Tolerance: exact.
-/// - Gradient: none: truth values.
 TUTTI_API array signbit(const array& x);
 
 /// |magnitude| with the sign bit of sign_of.
-/// - Shape: that to which magnitude and sign_of broadcast.
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: the bits of NaN and zeros count as well.
-/// - Tolerance: exact.
 /// - Gradient: of magnitude `g * where(signbit(magnitude) == signbit(sign_of), 1, -1)`; of sign_of
 ///   none.
 TUTTI_API array copysign(const array& magnitude, const array& sign_of);
 
 /// The next number of the dtype after `from` in the direction of `to`.
-/// - Shape: that to which from and to broadcast.
 /// - dtypes: floats; bool and integers become f32; f16 and bf16 are refused. Result: the same.
 /// - Edges: `to` where both are equal, NaN where either is; after a zero comes the denormal number
 ///   of the smallest magnitude.
-/// - Tolerance: exact.
 /// - Gradient: none: a matter of representation.
 TUTTI_API array nextafter(const array& from, const array& to);
 
 /// log(e^a + e^b), without overflow.
-/// - Shape: that to which a and b broadcast.
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: -inf where both are, NaN where either is; the error is that of the larger operand, so
 ///   results near 0 of negative operands have fewer digits.
@@ -627,34 +507,26 @@ TUTTI_API array logaddexp(const array& a, const array& b);
 // ---- parts of complex numbers
 
 /// The complex number of these parts.
-/// - Shape: that to which real_part and imaginary_part broadcast.
 /// - dtypes: floats; bool and integers become f32. Result: c128 for f64, else c64.
 /// - Edges: zeros, infinities and NaN stay what they are.
-/// - Tolerance: exact.
 /// - Gradient: of real_part `real(g)`; of imaginary_part `-imag(g)`.
 TUTTI_API array complex(const array& real_part, const array& imaginary_part);
 
 /// The real part of z.
-/// - Shape: that of z.
 /// - dtypes: integers, floats, complex. Result: the same, of complex operands that of their parts.
 /// - Edges: a real z itself.
-/// - Tolerance: exact.
 /// - Gradient: `complex(g, 0)`.
 TUTTI_API array real(const array& z);
 
 /// The imaginary part of z.
-/// - Shape: that of z.
 /// - dtypes: integers, floats, complex. Result: the same, of complex operands that of their parts.
 /// - Edges: 0 for a real z.
-/// - Tolerance: exact.
 /// - Gradient: `complex(0, -g)`.
 TUTTI_API array imag(const array& z);
 
 /// The complex conjugate of z.
-/// - Shape: that of z.
 /// - dtypes: integers, floats, complex. Result: the same.
 /// - Edges: a real z itself.
-/// - Tolerance: exact.
 /// - Gradient: `conj(g)`.
 TUTTI_API array conj(const array& z);
 

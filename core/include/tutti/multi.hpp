@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Work distributed over a device group: throughput of members, arrays split between members, matrix
-// products and pipelines over them, data-parallel training. Nothing here waits or copies through
+// products over them, data-parallel training. Nothing here waits or copies through
 // the host, unless stated otherwise: operations record the copies between devices that they need.
 // docs/multi-device.md is the guide.
 #pragma once
@@ -195,39 +195,6 @@ TUTTI_API sharded take(const sharded& a, const sharded& indices, integer axis = 
 /// al., "Megatron-LM", arXiv:1909.08053, section 3). Throws value_error with both for any other
 /// layout: use reshard() first.
 TUTTI_API sharded matmul(const sharded& x, const sharded& w, const collective::options& how = {});
-
-// ---- pipelines
-
-/// Stages of a network, each on one member; a batch passes through in micro-batches, so that all
-/// members work at the same time (Y. Huang et al., "GPipe", arXiv:1811.06965).
-class TUTTI_API pipeline {
- public:
-  using stage = std::function<array(const std::vector<array>& parameters, const array& x)>;
-  using loss_function = std::function<array(const array& output, const array& target)>;
-
-  /// Stage i runs on member i. Throws value_error unless there are as many stages as members and
-  /// at least one micro-batch.
-  pipeline(std::vector<stage> stages, device_group group, std::int64_t micro_batches);
-
-  /// The last stage's output for all rows of x, on the last member. Axis 0 of x and of every
-  /// stage's output are rows; x may be on any device. parameters[i] are those of stage i, on member
-  /// i (otherwise device_error).
-  array operator()(const std::vector<std::vector<array>>& parameters, const array& x) const;
-  /// The loss, on the last member, and its gradients with respect to the parameters of each stage,
-  /// on its member. `loss` is a mean over rows; micro-batches are weighted by their rows, so that
-  /// the sum is that of the whole batch.
-  std::pair<array, std::vector<std::vector<array>>> value_and_grad(
-      const loss_function& loss, const std::vector<std::vector<array>>& parameters, const array& x,
-      const array& target) const;
-
- private:
-  array run(const std::vector<std::vector<array>>& parameters, const array& rows) const;
-  void check(const std::vector<std::vector<array>>& parameters, const array& x) const;
-  std::vector<std::int64_t> rows_of_micro_batches(const array& x) const;
-  std::vector<stage> stages_;
-  device_group group_;
-  std::int64_t micro_batches_;
-};
 
 // ---- data-parallel training
 

@@ -12,6 +12,7 @@
 #include "tutti/nn/layers.hpp"
 #include "tutti/nn/losses.hpp"
 #include "tutti/nn/optimizers.hpp"
+#include "tutti/nn/pipeline.hpp"
 #include "tutti/nn/recurrent.hpp"
 #include "tutti/nn/sampling.hpp"
 #include "tutti/nn/trainer.hpp"

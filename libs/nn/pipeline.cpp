@@ -2,16 +2,32 @@
 //
 // Pipelines. Each micro-batch is a chain of stages with a copy between them; the members can work
 // at the same time because the chains are independent of each other.
+#include "tutti/nn/pipeline.hpp"
+
 #include <algorithm>
+#include <string>
 
-#include "multi/groups/participants.hpp"
+#include "tutti/error.hpp"
+#include "tutti/extension.hpp"
+#include "tutti/grad.hpp"
 #include "tutti/host_memory.hpp"
-#include "tutti/multi.hpp"
+#include "tutti/movement.hpp"
+#include "tutti/ops.hpp"
+#include "tutti/plugin.h"
 
-namespace tutti {
+namespace tutti::nn {
+namespace {
 
 // The minimum size of the graph of one stage of one micro-batch.
 constexpr std::uint64_t least_bytes_of_a_step = 256;
+
+void require_function(bool is_there, const std::string& what) {
+  if (!is_there) throw value_error("pipeline: there is no " + what);
+}
+
+array rows(const array& a, std::int64_t first, std::int64_t last) { return a({{first, last}}); }
+
+}  // namespace
 
 pipeline::pipeline(std::vector<stage> stages, device_group group, std::int64_t micro_batches)
     : stages_(std::move(stages)), group_(std::move(group)), micro_batches_(micro_batches) {
@@ -21,7 +37,7 @@ pipeline::pipeline(std::vector<stage> stages, device_group group, std::int64_t m
   if (micro_batches_ < 1)
     throw value_error("pipeline: " + std::to_string(micro_batches_) + " micro-batches");
   for (std::size_t i = 0; i < stages_.size(); ++i)
-    multi::require_function(stages_[i], "pipeline", "function of stage " + std::to_string(i));
+    require_function(stages_[i] != nullptr, "function of stage " + std::to_string(i));
 }
 
 void pipeline::check(const std::vector<std::vector<array>>& parameters, const array& x) const {
@@ -30,7 +46,11 @@ void pipeline::check(const std::vector<std::vector<array>>& parameters, const ar
                       " stages for " + std::to_string(stages_.size()));
   for (std::size_t i = 0; i < parameters.size(); ++i)
     for (const array& p : parameters[i])
-      multi::on_member(p, group_[i], "pipeline", "a parameter of stage " + std::to_string(i));
+      if (op::device_of(p) != nullptr && p.device() != group_[i])
+        throw device_error("pipeline: a parameter of stage " + std::to_string(i) + " is on " +
+                               p.device().name() + ", but belongs on " + group_[i].name() +
+                               "; move it with to()",
+                           TUTTI_ERROR_INVALID_ARGUMENT);
   if (x.ndim() == 0 || x.dim(0) == 0)
     throw shape_error("pipeline: no rows in a batch of shape " + x.shape().str());
 }
@@ -38,12 +58,15 @@ void pipeline::check(const std::vector<std::vector<array>>& parameters, const ar
 // At most as many micro-batches as rows, so that none is empty.
 std::vector<std::int64_t> pipeline::rows_of_micro_batches(const array& x) const {
   const auto count = static_cast<std::size_t>(std::min(micro_batches_, x.dim(0)));
-  detail::require_host_memory("pipeline", count, stages_.size() * least_bytes_of_a_step);
-  return multi::equal_boundaries(x.dim(0), count);
+  tutti::detail::require_host_memory("pipeline", count, stages_.size() * least_bytes_of_a_step);
+  const auto n = static_cast<std::int64_t>(count), each = x.dim(0) / n, longer = x.dim(0) % n;
+  std::vector<std::int64_t> boundaries;
+  for (std::int64_t m = 0; m <= n; ++m) boundaries.push_back(m * each + std::min(m, longer));
+  return boundaries;
 }
 
-array pipeline::run(const std::vector<std::vector<array>>& parameters, const array& rows) const {
-  array x = rows;
+array pipeline::run(const std::vector<std::vector<array>>& parameters, const array& batch) const {
+  array x = batch;
   for (std::size_t i = 0; i < stages_.size(); ++i) x = stages_[i](parameters[i], x.to(group_[i]));
   return x;
 }
@@ -54,15 +77,15 @@ array pipeline::operator()(const std::vector<std::vector<array>>& parameters,
   const auto cuts = rows_of_micro_batches(x);
   std::vector<array> outputs;
   for (std::size_t m = 0; m + 1 < cuts.size(); ++m)
-    outputs.push_back(run(parameters, multi::piece(x, 0, cuts[m], cuts[m + 1])));
-  return multi::join(outputs, 0);
+    outputs.push_back(run(parameters, rows(x, cuts[m], cuts[m + 1])));
+  return concatenate(outputs, 0);
 }
 
 std::pair<array, std::vector<std::vector<array>>> pipeline::value_and_grad(
     const loss_function& loss, const std::vector<std::vector<array>>& parameters, const array& x,
     const array& target) const {
   check(parameters, x);
-  multi::require_function(loss, "pipeline", "loss function");
+  require_function(loss != nullptr, "loss function");
   if (target.ndim() == 0 || target.dim(0) != x.dim(0))
     throw shape_error("pipeline: rows differ: x " + x.shape().str() + ", target " +
                       target.shape().str());
@@ -84,8 +107,8 @@ std::pair<array, std::vector<std::vector<array>>> pipeline::value_and_grad(
     const auto own = by_stage(values);
     array sum;
     for (std::size_t m = 0; m + 1 < cuts.size(); ++m) {
-      const array output = run(own, multi::piece(x, 0, cuts[m], cuts[m + 1]));
-      const array truth = multi::piece(target, 0, cuts[m], cuts[m + 1]).to(output.device());
+      const array output = run(own, rows(x, cuts[m], cuts[m + 1]));
+      const array truth = rows(target, cuts[m], cuts[m + 1]).to(output.device());
       const double share =
           static_cast<double>(cuts[m + 1] - cuts[m]) / static_cast<double>(x.dim(0));
       const array part = loss(output, truth) * share;
@@ -97,4 +120,4 @@ std::pair<array, std::vector<std::vector<array>>> pipeline::value_and_grad(
   return {value, by_stage(gradients)};
 }
 
-}  // namespace tutti
+}  // namespace tutti::nn

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A network divided into stages, each on another device. docs/multi-device.md, "Pipelines".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "tutti/array.hpp"
+#include "tutti/device_group.hpp"
+#include "tutti/export.hpp"
+
+namespace tutti::nn {
+
+/// Stages of a network, each on one member; a batch passes through in micro-batches, so that all
+/// members work at the same time (Y. Huang et al., "GPipe", arXiv:1811.06965).
+class TUTTI_API pipeline {
+ public:
+  using stage = std::function<array(const std::vector<array>& parameters, const array& x)>;
+  using loss_function = std::function<array(const array& output, const array& target)>;
+
+  /// Stage i runs on member i. Throws value_error unless there are as many stages as members and
+  /// at least one micro-batch.
+  pipeline(std::vector<stage> stages, device_group group, std::int64_t micro_batches);
+
+  /// The last stage's output for all rows of x, on the last member. Axis 0 of x and of every
+  /// stage's output are rows; x may be on any device. parameters[i] are those of stage i, on member
+  /// i (otherwise device_error).
+  array operator()(const std::vector<std::vector<array>>& parameters, const array& x) const;
+  /// The loss, on the last member, and its gradients with respect to the parameters of each stage,
+  /// on its member. `loss` is a mean over rows; micro-batches are weighted by their rows, so that
+  /// the sum is that of the whole batch.
+  std::pair<array, std::vector<std::vector<array>>> value_and_grad(
+      const loss_function& loss, const std::vector<std::vector<array>>& parameters, const array& x,
+      const array& target) const;
+
+ private:
+  array run(const std::vector<std::vector<array>>& parameters, const array& rows) const;
+  void check(const std::vector<std::vector<array>>& parameters, const array& x) const;
+  std::vector<std::int64_t> rows_of_micro_batches(const array& x) const;
+  std::vector<stage> stages_;
+  device_group group_;
+  std::int64_t micro_batches_;
+};
+
+}  // namespace tutti::nn
