@@ -208,6 +208,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_does_not_come_is_left_out) {
 
 // Run by itself, by ranks that continue without one (mpirun --enable-recovery).
 BOOST_AUTO_TEST_CASE(rank_1_is_killed_in_a_loop, *boost::unit_test::disabled()) {
+  group();  // before the job, which waits longer for slow ranks
   const job j;
   const chunk_body deadly = [](const chunk& c) {
     if (c.rank == 1 && c.begin > 100) std::raise(SIGKILL);

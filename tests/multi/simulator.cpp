@@ -16,9 +16,10 @@ constexpr double never = std::numeric_limits<double>::infinity();
 class simulator {
  public:
   simulator(const index_range& range, const std::vector<simulated_device>& devices,
-            const tutti::loop_options& options, std::uint64_t seed)
+            const tutti::loop_options& options, std::uint64_t seed, double result_seconds)
       : devices_(devices),
         options_(options),
+        result_seconds_(result_seconds),
         random_(seed),
         loop_(range, names(devices.size()), options),
         states_(devices.size()),
@@ -44,7 +45,8 @@ class simulator {
  private:
   struct state {
     std::deque<index_range> held;
-    double ends = never;  // of the oldest
+    std::size_t computed = 0;  // the first of them, whose results have not been taken
+    double ends = never;       // of the first that is not computed
     bool first = true;
   };
 
@@ -71,7 +73,7 @@ class simulator {
 
   void begin_oldest(std::size_t i) {
     state& s = states_[i];
-    s.ends = s.held.empty() ? never : now_ + duration(i, s.held.front());
+    s.ends = s.held.size() == s.computed ? never : now_ + duration(i, s.held[s.computed]);
     if (s.ends > devices_[i].hangs_at) s.ends += devices_[i].answers_after;
   }
 
@@ -89,12 +91,12 @@ class simulator {
       const auto chunk = loop_.next(i, now_);
       if (!chunk) break;
       s.held.push_back(*chunk);
-      if (s.held.size() == 1) begin_oldest(i);
+      if (s.held.size() == s.computed + 1) begin_oldest(i);
     }
   }
 
   void advance() {
-    double next = never;
+    double next = results_.empty() ? never : taken_at_;
     bool idle = false;
     for (std::size_t i = 0; i < states_.size(); ++i) {
       if (loop_.is_out(i)) continue;
@@ -111,20 +113,34 @@ class simulator {
     now_ = next;
     ask_again_ = soon_;
     loop_.expire(now_);
+    if (!results_.empty() && taken_at_ <= now_) take_result();
     for (std::size_t i = 0; i < states_.size(); ++i) {
       if (loop_.is_out(i)) continue;
       state& s = states_[i];
       if (fails_at(i) <= now_) {
         loop_.fail(i, "failed as told", now_);
       } else if (s.ends <= now_) {
-        const auto done = loop_.finish(i, 8 * static_cast<std::uint64_t>(s.held[0].size()), now_);
-        if (!done || !(done->range == s.held[0])) throw std::logic_error("states differ");
-        result_.stored.push_back(done->range);
-        s.held.pop_front();
+        ++s.computed;
+        results_.push_back(i);
+        if (results_.size() == 1) taken_at_ = now_ + result_seconds_;
         begin_oldest(i);
+        if (result_seconds_ == 0) take_result();
       }
     }
     fill();
+  }
+
+  void take_result() {
+    const std::size_t i = results_.front();
+    results_.pop_front();
+    taken_at_ = now_ + result_seconds_;
+    if (loop_.is_out(i)) return;
+    state& s = states_[i];
+    const auto done = loop_.finish(i, 8 * static_cast<std::uint64_t>(s.held[0].size()), now_);
+    if (!done || !(done->range == s.held[0])) throw std::logic_error("states differ");
+    result_.stored.push_back(done->range);
+    s.held.pop_front();
+    --s.computed;
   }
 
   // A failure shows while there is work.
@@ -134,10 +150,13 @@ class simulator {
 
   const std::vector<simulated_device>& devices_;
   const tutti::loop_options& options_;
+  double result_seconds_;
   std::mt19937_64 random_;
   tutti::multi::loop_state loop_;
   std::vector<state> states_;
   simulation result_;
+  std::deque<std::size_t> results_;  // devices whose results wait
+  double taken_at_ = never;          // the first of them
   double now_ = 0;
   double soon_, ask_again_;
 };
@@ -145,8 +164,8 @@ class simulator {
 }  // namespace
 
 simulation simulate(const index_range& range, const std::vector<simulated_device>& devices,
-                    const tutti::loop_options& options, std::uint64_t seed) {
-  return simulator(range, devices, options, seed).run();
+                    const tutti::loop_options& options, std::uint64_t seed, double result_seconds) {
+  return simulator(range, devices, options, seed, result_seconds).run();
 }
 
 bool covers_once(std::vector<index_range> stored, const index_range& range) {

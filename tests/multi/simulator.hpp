@@ -34,8 +34,11 @@ struct simulation {
 };
 
 /// Each device works on one chunk at a time and holds up to options.depth, as the real loop does.
+/// Results of chunks are taken one after the other, each in `result_seconds`, as rank 0 takes those
+/// of other ranks.
 simulation simulate(const tutti::index_range& range, const std::vector<simulated_device>& devices,
-                    const tutti::loop_options& options, std::uint64_t seed = 1);
+                    const tutti::loop_options& options, std::uint64_t seed = 1,
+                    double result_seconds = 0);
 
 /// True where the ranges cover `range`, each index once.
 bool covers_once(std::vector<tutti::index_range> stored, const tutti::index_range& range);

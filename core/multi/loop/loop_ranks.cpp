@@ -2,6 +2,7 @@
 #include "multi/loop/loop_ranks.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -100,32 +101,36 @@ loop_ranks::loop_ranks(const loop_options& options, const index_range& range)
 
 std::vector<std::string> loop_ranks::meet(const std::vector<std::string>& own) {
   own_workers_ = own.size();
-  std::string text = fmt::format("{} [{}, {})", options_.label, range_.begin, range_.end);
-  const std::string loop = text;
-  for (const std::string& name : own) text += '\n' + name;
-  for (int r = 0; r < job_->size(); ++r) {
-    if (r == job_->rank() || job_->is_lost(r) || (follows() && r > 0)) continue;
-    links_.push_back(std::make_unique<rank_link>(*job_, r));
-    if (follows()) links_.back()->send({.kind = hello, .body = bytes_of(text)});
+  const std::string loop = fmt::format("{} [{}, {})", options_.label, range_.begin, range_.end);
+  for (int r = 0; r < (follows() ? 1 : job_->size()); ++r)
+    if (r != job_->rank() && !job_->is_lost(r))
+      peers_.push_back({.link = std::make_unique<rank_link>(*job_, r)});
+  if (follows()) {
+    if (peers_.empty())
+      throw device_error(options_.label + ": rank 0 is lost", TUTTI_ERROR_TIMEOUT);
+    peers_[0].link->send(
+        {.kind = hello, .body = bytes_of(loop + '\n' + fmt::format("{}", fmt::join(own, "\n")))});
+    return own;
   }
-  if (follows()) return own;
 
   std::vector<std::string> workers = own;
   std::string different;
-  for (const auto& link : links_) {
+  for (peer& p : peers_) {
+    rank_link& link = *p.link;
     std::optional<message> m;
-    while (!(m = link->poll()) && !is_silent(*link)) {
-      for (const auto& other : links_) other->keep_alive(alive);
+    while (!(m = link.poll()) && !is_silent(link)) {
+      for (const peer& other : peers_) other.link->keep_alive(alive);
       std::this_thread::sleep_for(pause_time);
     }
-    const std::vector<std::string> lines = m ? lines_of(*m) : std::vector{loop};
+    if (!m) continue;
+    const std::vector<std::string> lines = lines_of(*m);
     if (lines[0] != loop && different.empty())
       different = fmt::format("{}: rank 0 runs {} and rank {} runs {}", options_.label, loop,
-                              link->peer(), lines[0]);
-    for (std::size_t i = 1; i < lines.size(); ++i) {
-      remote_.push_back({link->peer(), static_cast<int>(i - 1)});
-      workers.push_back(fmt::format("rank {} {}", link->peer(), lines[i]));
-    }
+                              link.peer(), lines[0]);
+    p.first = workers.size();
+    p.held.resize(lines.size() - 1);
+    for (std::size_t i = 1; i < lines.size(); ++i)
+      workers.push_back(fmt::format("rank {} {}", link.peer(), lines[i]));
   }
   if (!different.empty()) throw value_error(different);
   return workers;
@@ -136,12 +141,6 @@ std::unique_ptr<schedule_policy> loop_ranks::assigned() {
   auto made = std::make_unique<assigned_chunks>(own_workers_);
   assigned_ = made.get();
   return made;
-}
-
-std::size_t loop_ranks::worker_of(int rank, int number) const {
-  for (std::size_t i = 0; i < remote_.size(); ++i)
-    if (remote_[i].rank == rank && remote_[i].number == number) return own_workers_ + i;
-  throw value_error(fmt::format("{}: rank {} has no device {}", options_.label, rank, number));
 }
 
 void loop_ranks::lose(const rank_link& link, const std::string& why) {
@@ -156,7 +155,7 @@ bool loop_ranks::is_silent(const rank_link& link) {
 }
 
 void loop_ranks::follow() {
-  rank_link& link = *links_[0];
+  rank_link& link = *peers_[0].link;
   while (const auto m = link.poll()) {
     if (m->kind == assignment)
       assigned_->add(static_cast<std::size_t>(m->number),
@@ -171,70 +170,74 @@ void loop_ranks::follow() {
   throw device_error(options_.label + ": rank 0 is lost", TUTTI_ERROR_TIMEOUT);
 }
 
-std::optional<loop_ranks::message> loop_ranks::receive(rank_link& link, loop_state& state,
-                                                       double now) {
-  while (auto m = link.poll()) {
+std::optional<loop_ranks::message> loop_ranks::receive(peer& from, loop_state& state, double now) {
+  while (auto m = from.link->poll()) {
     if (m->kind == end_of_loop) return m;
-    if (m->kind == result) inbox_.emplace_back(link.peer(), std::move(*m));
+    if (m->kind == result) inbox_.emplace_back(&from, std::move(*m));
     if (m->kind == failure) {
-      logging::warn("{}: rank {} takes out a device: {}", options_.label, link.peer(), text_of(*m));
-      state.fail(worker_of(link.peer(), m->number), text_of(*m), now);
+      const std::string why = text_of(*m);
+      logging::warn("{}: rank {} takes out a device: {}", options_.label, from.link->peer(), why);
+      state.fail(from.first + static_cast<std::size_t>(m->number), why, now);
     }
   }
   return {};
 }
 
-void loop_ranks::assign(rank_link& link, loop_state& state, double now) {
-  for (std::size_t i = 0; i < remote_.size(); ++i) {
-    remote_worker& w = remote_[i];
-    if (w.rank != link.peer()) continue;
-    for (; w.held < options_.depth; ++w.held) {
-      const auto range = state.next(own_workers_ + i, now);
+void loop_ranks::assign(peer& to, loop_state& state, double now) {
+  for (std::size_t i = 0; i < to.held.size(); ++i) {
+    for (; to.held[i] < options_.depth; ++to.held[i]) {
+      const auto range = state.next(to.first + i, now);
       if (!range) break;
-      link.send({assignment, w.number, range->begin, range->end});
+      to.link->send({assignment, static_cast<std::int32_t>(i), range->begin, range->end});
     }
   }
-  link.keep_alive(alive);
+  to.link->keep_alive(alive);
 }
 
 void loop_ranks::exchange(loop_state& state, double now) {
   if (follows()) return follow();
-  for (const auto& link : links_) {
-    if (job_->is_lost(link->peer())) continue;
+  for (peer& p : peers_) {
+    if (job_->is_lost(p.link->peer())) continue;
     std::optional<message> error;
     bool lost = false;
     try {
-      error = receive(*link, state, now);
-      if (!error) assign(*link, state, now);
-      lost = is_silent(*link);
+      error = receive(p, state, now);
+      if (!error) assign(p, state, now);
+      lost = is_silent(*p.link);
     } catch (const device_error& e) {  // of the connection
-      lose(*link, e.what());
+      lose(*p.link, e.what());
       lost = true;
     }
-    if (error) throw_told(*error, link->peer());
-    for (std::size_t i = 0; lost && i < remote_.size(); ++i)
-      if (remote_[i].rank == link->peer()) state.fail(own_workers_ + i, "the rank is lost", now);
+    if (error) throw_told(*error, p.link->peer());
+    for (std::size_t i = 0; lost && i < p.held.size(); ++i)
+      state.fail(p.first + i, "the rank is lost", now);
   }
 }
 
 bool loop_ranks::is_over(const loop_state& state) const {
   if (follows()) return ended_;
-  for (std::size_t i = 0; i < remote_.size(); ++i)
-    if (!state.is_out(own_workers_ + i)) return state.complete();
+  for (const peer& p : peers_)
+    for (std::size_t i = 0; i < p.held.size(); ++i)
+      if (!state.is_out(p.first + i)) return state.complete();
   return inbox_.empty();
 }
 
 void loop_ranks::end(const std::exception_ptr& error) {
-  for (const auto& link : links_) {
-    if (job_->is_lost(link->peer())) continue;
-    try {
-      link->send(last_message(error));
-      while (!link->closed() && !is_silent(*link))
-        if (!link->poll()) std::this_thread::sleep_for(pause_time);
-    } catch (const device_error& e) {
-      lose(*link, e.what());
+  const auto for_all = [&](auto&& f) {
+    for (const peer& p : peers_) {
+      if (job_->is_lost(p.link->peer())) continue;
+      try {
+        f(*p.link);
+      } catch (const device_error& e) {
+        lose(*p.link, e.what());
+      }
     }
-  }
+  };
+  for_all([&](rank_link& link) { link.send(last_message(error)); });
+  for_all([&](rank_link& link) {
+    while (!link.closed() && !is_silent(link))
+      if (!link.poll()) std::this_thread::sleep_for(pause_time);
+  });
 }
 
 void loop_ranks::post(std::size_t worker, const chunk& done, const chunk_results& results) {
@@ -258,11 +261,11 @@ void loop_ranks::post_failure(std::size_t worker, const std::string& why) {
 
 std::optional<loop_ranks::delivery> loop_ranks::next_result() {
   if (inbox_.empty()) return {};
-  auto [rank, m] = std::move(inbox_.front());
+  auto [from, m] = std::move(inbox_.front());
   inbox_.pop_front();
-  const std::size_t worker = worker_of(rank, m.number);
-  --remote_[worker - own_workers_].held;
-  return delivery{worker, rank, {m.begin, m.end}, std::move(m.body)};
+  const auto number = static_cast<std::size_t>(m.number);
+  --from->held.at(number);
+  return delivery{from->first + number, from->link->peer(), {m.begin, m.end}, std::move(m.body)};
 }
 
 chunk_results unpack(const std::vector<std::byte>& values, const device& on) {

@@ -54,27 +54,27 @@ class loop_ranks {
   std::optional<delivery> next_result();
 
  private:
-  struct remote_worker {
-    int rank, number;
-    int held = 0;
+  /// Another rank. On rank 0 its devices are the workers from `first` on; each holds some chunks.
+  struct peer {
+    std::unique_ptr<rank_link> link;
+    std::size_t first = 0;
+    std::vector<int> held{};
   };
   using message = rank_link::message;
   void follow();
   /// Handles all messages but the one that ends the loop, which is returned.
-  std::optional<message> receive(rank_link& link, loop_state& state, double now);
-  void assign(rank_link& link, loop_state& state, double now);
+  std::optional<message> receive(peer& from, loop_state& state, double now);
+  void assign(peer& to, loop_state& state, double now);
   void lose(const rank_link& link, const std::string& why);
   /// Whether the rank is lost because nothing came from it.
   bool is_silent(const rank_link& link);
-  std::size_t worker_of(int rank, int number) const;
 
   const loop_options& options_;
   index_range range_;
   std::shared_ptr<job_state> job_;
-  std::vector<std::unique_ptr<rank_link>> links_;
+  std::vector<peer> peers_;
   std::size_t own_workers_ = 0;
-  std::vector<remote_worker> remote_;          // of rank 0
-  std::deque<std::pair<int, message>> inbox_;  // results, with their ranks
+  std::deque<std::pair<peer*, message>> inbox_;  // results
   std::deque<message> outbox_;
   class assigned_chunks* assigned_ = nullptr;  // of others, owned by the state
   bool ended_ = false;
