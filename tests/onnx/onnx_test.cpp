@@ -466,7 +466,7 @@ const vector_calls table = {
   {"BitCast", TUTTI_CALL(bit_cast(v[0], dtype::i32))},
   {"Identity", TUTTI_CALL(v[0])},
   {"Dropout", TUTTI_CALL(nn::dropout(0.5).apply(operand_list{}, v[0]))},
-  {"Shape", TUTTI_CALL(array::from(std::vector(v[0].shape().begin(), v[0].shape().end())))},
+  {"Shape", TUTTI_CALL(array::from(std::span<const std::int64_t>(v[0].shape()), {v[0].ndim()}))},
   {"Size", TUTTI_CALL(array(v[0].size()))},
   {"Constant", TUTTI_CALL(array::from({0.5f, -1.25f, 3.0f}))},
   {"ConstantOfShape", TUTTI_CALL(tutti::full(tutti::shape(v[0].to_vector<std::int64_t>()), 7, dtype::i32))},
