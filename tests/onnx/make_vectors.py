@@ -3,7 +3,7 @@
 #
 # Writes vectors.txt: operators of ONNX by its reference implementation, which is NumPy, for
 # onnx_test.cpp, in the format of tests/ops/make_vectors.py. What the reference leaves out (lengths
-# of sequences, clipping) is written here by its definition.
+# of sequences, clipping, some poolings) is written here by its definition.
 # Needs NumPy and onnx. Run as: tests/onnx/make_vectors.py > tests/onnx/vectors.txt
 import os
 import sys
@@ -30,7 +30,7 @@ def evaluated(op, inputs, outputs=1, **attributes):
         [node], "one", [helper.make_tensor_value_info(
             n, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for n, v in given.items()],
         [helper.make_tensor_value_info(n, TensorProto.UNDEFINED, None) for n in results])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 28)])
     return ReferenceEvaluator(model).run(None, given)
 
 
@@ -330,6 +330,136 @@ def one_call():
     node("QuantizeLinear", [f, np.array(0.25, np.float32), np.array(10, np.uint8)])
 
 
+def creation():
+    a = uniform(2, 3)
+    for number, to in enumerate((TensorProto.INT32, TensorProto.BOOL, TensorProto.FLOAT)):
+        node(f"Cast:{number}", [a], tolerance=0, to=to)
+    node("CastLike", [integers(2, 3), a], tolerance=0)
+    node("BitCast", [a.astype(np.float32)], tolerance=0, to=TensorProto.INT32)
+    node("Identity", [a], tolerance=0)
+    node("Dropout", [a], tolerance=0)
+    node("Shape", [a], tolerance=0)
+    node("Size", [a], tolerance=0)
+    node("Constant", [], tolerance=0, value_floats=[0.5, -1.25, 3.0])
+    node("ConstantOfShape", [np.array([2, 3])], tolerance=0,
+         value=helper.make_tensor("value", TensorProto.INT32, [1], [7]))
+    node("CumProd:0", [a, np.array(1)], exclusive=1, reverse=1)
+    node("CumProd:1", [integers(3, 4), np.array(0)], tolerance=0)
+    node("SwiGLU", [a, uniform(2, 3)], alpha=0.5)
+    node("ReverseSequence:0", [uniform(4, 3, 2), np.array([2, 4, 1])], tolerance=0)
+    node("ReverseSequence:1", [uniform(3, 5), np.array([5, 0, 3])], tolerance=0, batch_axis=0,
+         time_axis=1)
+    cache, update, places = uniform(2, 2, 5, 2), uniform(2, 2, 3, 2), np.array([1, 4])
+    node("TensorScatter", [cache, update, places], tolerance=0, mode="circular")
+
+
+def signals():
+    size = np.array(10)
+    node("HannWindow", [size], output_datatype=TensorProto.DOUBLE)
+    node("HammingWindow", [size], output_datatype=TensorProto.DOUBLE, periodic=0)
+    node("BlackmanWindow", [size], output_datatype=TensorProto.DOUBLE)
+    x, z, n = uniform(2, 5, 3, 1), uniform(2, 5, 3, 2), np.array(8)
+    node("DFT:0", [x, n, np.array(1)])
+    node("DFT:1", [x, np.array(4), np.array(1)], onesided=1)
+    node("DFT:2", [z, None, np.array(2)], inverse=1)
+    node("DFT:3", [z, n, np.array(1)], inverse=1, onesided=1)
+    node("STFT:0", [uniform(2, 20, 1), np.array(3), uniform(8)])
+    node("STFT:1", [uniform(2, 14, 2), np.array(4), None, np.array(6)], onesided=0)
+    node("MelWeightMatrix", [np.array(4), np.array(32), np.array(8000), np.array(125.0),
+                             np.array(3800.0)], output_datatype=TensorProto.DOUBLE)
+
+
+def pooled_regions(x, regions, size, scale):
+    """MaxRoiPool (R. Girshick, "Fast R-CNN", ICCV 2015), which the reference does not have."""
+    out = np.zeros((len(regions), x.shape[1], *size))
+    for number, region in enumerate(regions):
+        x0, y0, x1, y1 = np.floor(region[1:] * scale + 0.5).astype(int)
+        spans = []
+        for start, end, count in ((y0, y1, size[0]), (x0, x1, size[1])):
+            step = max(end - start + 1, 1) / count
+            spans.append([slice(max(start + int(np.floor(i * step)), 0),
+                                max(start + int(np.ceil((i + 1) * step)), 0))
+                          for i in range(count)])
+        for i, rows in enumerate(spans[0]):
+            for k, columns in enumerate(spans[1]):
+                part = x[int(region[0])][:, rows, columns]
+                out[number, :, i, k] = part.max((1, 2)) if part.size else 0
+    return out
+
+
+def windows():
+    # The reference sums over the channels below the number of images only: both are 4.
+    node("LRN", [uniform(4, 4, 1, 2)], size=4, alpha=0.5, beta=0.75, bias=2.0)
+    x = uniform(1, 2, 4, 5)
+    node("LpPool:0", [x], kernel_shape=[2, 3], strides=[2, 1], p=3)
+    powers = evaluated("AveragePool", [np.abs(x)**3], kernel_shape=[2, 3], strides=[2, 1],
+                       pads=[1, 1, 1, 0], count_include_pad=1)[0]  # the reference skips the padding
+    case("LpPool:1", FULL, [x], (6 * powers)**(1 / 3))
+    case("GlobalLpPool", FULL, [x], (np.abs(x)**3).sum((2, 3), keepdims=True)**(1 / 3))
+    values, places = evaluated("MaxPool", [x[..., :4]], 2, kernel_shape=[2, 2], strides=[2, 2])
+    node("MaxUnpool", [values, places], tolerance=0, kernel_shape=[2, 2], strides=[2, 2])
+    regions = np.array([[1, 0, 1, 7, 9], [0, 3, -2, 5, 3], [1, 8, 9, 8, 30]], dtype=np.float64)
+    x = uniform(2, 2, 6, 5)
+    case("MaxRoiPool", 0, [x, regions], pooled_regions(x, regions, (2, 3), 0.5))
+    node("Col2Im", [uniform(1, 8, 9), np.array([4, 3]), np.array([2, 2])], strides=[2, 1],
+         pads=[1, 0, 1, 1])
+    for number, size in enumerate(([2, 1, 3, 4], [1, 1, 2, 3, 2])):
+        theta = uniform(size[0], len(size) - 2, len(size) - 1, dtype=np.float32)
+        node(f"AffineGrid:{number}", [theta, np.array(size)], SINGLE, align_corners=number)
+    boxes = uniform(2, 6, 4, low=0, high=4)  # in any order of corners
+    scores, limits = uniform(2, 2, 6, low=0, high=1), [np.array([v]) for v in (3, 0.25, 0.3)]
+    for number in (0, 1):
+        node(f"NonMaxSuppression:{number}", [boxes, scores, *limits], tolerance=0,
+             center_point_box=number)
+
+
+def quantized():
+    def bytes_of(*shape, dtype=np.uint8):
+        return integers(*shape, low=np.iinfo(dtype).min, high=np.iinfo(dtype).max + 1, dtype=dtype)
+
+    def single(*values):
+        return np.array(values if len(values) > 1 else values[0], np.float32)
+
+    x, w, zero = bytes_of(2, 4), bytes_of(4, 3, dtype=np.int8), np.array(120, np.uint8)
+    node("DequantizeLinear:0", [x, single(0.3), zero], SINGLE)
+    node("DequantizeLinear:1", [w, uniform(4, low=0.1, dtype=np.float32),
+                                bytes_of(4, dtype=np.int8)], SINGLE, axis=0)
+    node("DequantizeLinear:2", [w, uniform(2, 3, low=0.1, dtype=np.float32),
+                                bytes_of(2, 3, dtype=np.int8)], SINGLE, axis=0, block_size=2)
+    a = uniform(3, 4, dtype=np.float32)
+    for number in range(3):
+        node(f"DynamicQuantizeLinear:{number}", [a], SINGLE, output=number, outputs=3)
+    zeros = bytes_of(3, dtype=np.int8)
+    node("MatMulInteger", [x, w, zero, zeros], tolerance=0)
+    filters = {"pads": [1, 0, 0, 1], "strides": [2, 1]}
+    node("ConvInteger", [bytes_of(1, 2, 4, 4), bytes_of(3, 2, 2, 2, dtype=np.int8), zero, zeros],
+         tolerance=0, **filters)
+
+    def near(*shape, middle=0, dtype=np.int8):  # of small sums: some results are halfway
+        return integers(*shape, low=middle - 9, high=middle + 10, dtype=dtype)
+
+    scales = [single(0.5), single(1, 0.5, 0.25), single(0.25)]
+    for name, x, w, bias, options in (
+            ("QLinearMatMul", near(2, 4, middle=120, dtype=np.uint8), near(4, 3), [], {}),
+            ("QLinearConv", near(1, 2, 4, 4, middle=120, dtype=np.uint8), near(3, 2, 2, 2),
+             [integers(3)], filters)):
+        node(name, [x, scales[0], zero, w, scales[1], near(3), scales[2], np.array(50, np.uint8),
+                    *bias], tolerance=0, **options)
+
+
+def models():
+    x, w, bias, past = uniform(1, 3, 5), uniform(3, 1, 3), uniform(3), uniform(1, 3, 2)
+    node("CausalConvWithState:0", [x, w, bias, past], SINGLE, outputs=2, activation="silu")
+    node("CausalConvWithState:1", [x, w, bias, past], output=1)
+    q, k, v = uniform(1, 4, 12, low=-1, high=1), uniform(1, 4, 6, low=-1, high=1), uniform(1, 4, 4)
+    state, rate = uniform(1, 2, 3, 2), uniform(1, 4, 2, low=0, high=1)
+    for number, rule in enumerate(("linear", "gated", "delta", "gated_delta")):
+        decay = uniform(1, 4, 6 if number == 1 else 2, low=-1, high=0) if number % 2 else None
+        node(f"LinearAttention:{number}", [q, k, v, state, decay, rate if number >= 2 else None],
+             SINGLE, outputs=2, output=number // 3, q_num_heads=4, kv_num_heads=2,
+             update_rule=rule)
+
+
 if __name__ == "__main__":
     norms()
     recurrent()
@@ -341,3 +471,8 @@ if __name__ == "__main__":
     pooling()
     others()
     one_call()
+    creation()
+    signals()
+    windows()
+    quantized()
+    models()

@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 NAMES = {"float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64", "uint8": "u8",
-         "uint32": "u32", "bool": "bool", "complex64": "c64", "complex128": "c128"}
+         "int8": "i8", "uint32": "u32", "bool": "bool", "complex64": "c64", "complex128": "c128"}
 generator = np.random.Generator(np.random.PCG64(7))
 
 

@@ -12,6 +12,7 @@
 #include <iosfwd>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,6 +90,14 @@ class TUTTI_API shape {
 
 /// str().
 TUTTI_API std::ostream& operator<<(std::ostream& out, const shape& s);
+
+}  // namespace tutti
+
+/// size() is the product, not the number of values, which a std::span of them needs.
+template <>
+inline constexpr bool std::ranges::disable_sized_range<tutti::shape> = true;
+
+namespace tutti {
 
 /// The axes of an argument: one, several in braces, a vector or a shape; nothing, {} and
 /// std::nullopt select the default of the function, usually all axes.
