@@ -12,7 +12,6 @@
 #include <iosfwd>
 #include <limits>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
