@@ -6,7 +6,9 @@
 // may cross the end of a line; results between two lines are computed but not stored.
 //
 // Flat axes are traversed in a stage, listed axes are offsets into it. Bands: flat axes are
-// positions of the result, listed axes taps, and channels are staged. Sums, for few positions and
+// positions of the result, listed axes taps, and channels are staged; vectors lie along positions,
+// or, where lines are so short that much of them would be between lines, along output channels
+// (rows_at_once is NR then, otherwise MR). Sums, for few positions and
 // many taps as in gradients of weights: the reverse, with members of the batch staged. Dots are
 // sums with few output channels, whose vectors lie along the taps.
 
@@ -50,6 +52,8 @@ INLINE void write_table(global int* table, const tutti_convolution_shape* g) {
         for (long l2 = 0; l2 < g->listed[2]; ++l2)
           *table++ = (int)(m * g->member_size + listed_place(g, l0, l1, l2));
   for (int r = 0; r < MR; ++r) *table++ = 0;  // sum tiles read whole
+  for (long l = 0; l < g->lines; ++l)
+    for (long t = 0; t < g->columns; ++t) *table++ = (int)(l * g->pitch + t);
 }
 
 // Packs panels of `width` output channels: all taps of all channels, in rows of `width`.
@@ -69,7 +73,8 @@ INLINE void pack_panel(global T* to, global const T* w, const tutti_convolution_
     }
 }
 
-// Units: panels of each group by channels, and the table.
+// Units: panels of each group by channels, and the tables: listed positions of all members, then
+// flat positions of a block.
 #if WANTS(tutti_convolution_pack)
 KERNEL void tutti_convolution_pack(global T* workspace, global int* table, global const T* w,
                                    const tutti_convolution_shape g) {
@@ -101,8 +106,9 @@ INLINE void stage_line(global T* to, global const T* from, long count, long firs
     }
     return;
   }
-  const long low = min(count, first >= 0 ? 0 : (-first + step - 1) / step);
-  const long high = max(low, min(count, first >= extent ? 0 : (extent - 1 - first) / step + 1));
+  const long before = first >= 0 ? 0 : -first, after = first >= extent ? 0 : extent - first;
+  const long low = min(count, step == 1 ? before : (before + step - 1) / step);
+  const long high = max(low, min(count, step == 1 ? after : (after + step - 1) / step));
   for (long i = 0; i < low; ++i) to[i] = 0;
   global const T* s = from + first * in_stride;
   const long by = step * in_stride;
@@ -120,6 +126,7 @@ static void stage(global T* to, global const T* x, const tutti_convolution_shape
     for (long l0 = 0; l0 < g->listed[0]; ++l0) {
       const long u0 = slice * g->flat_step[0] + l0 * g->listed_step[0] - g->padding[0];
       const bool in0 = u0 >= 0 && u0 % g->spread[0] == 0 && u0 / g->spread[0] < g->from[0];
+      const long slice_offset = u0 / g->spread[0] * g->in_stride[3];
       for (long s1 = 0; s1 < g->slots[1]; ++s1)
         for (long s2 = 0; s2 < g->slots[2]; ++s2) {
           const long first =
@@ -127,10 +134,10 @@ static void stage(global T* to, global const T* x, const tutti_convolution_shape
           for (long j = 0; j < g->line_count; ++j, to += g->pitch) {
             const long u1 = (line + j) * g->flat_step[1] +
                             s1 * g->listed_step[1] % g->flat_step[1] - g->padding[1];
-            const bool in1 = u1 >= 0 && u1 % g->spread[1] == 0 && u1 / g->spread[1] < g->from[1];
+            const long v1 = g->spread[1] == 1 ? u1 : u1 / g->spread[1];
+            const bool in1 = u1 >= 0 && v1 < g->from[1] && v1 * g->spread[1] == u1;
             global const T* from = x + m * member_stride;
-            if (in0 && in1)
-              from += u0 / g->spread[0] * g->in_stride[3] + u1 / g->spread[1] * g->in_stride[4];
+            if (in0 && in1) from += slice_offset + v1 * g->in_stride[4];
             stage_line(to, from, g->pitch, first, g->flat_step[2], in0 && in1 ? g->from[2] : 0,
                        g->spread[2], g->in_stride[5]);
           }
@@ -176,9 +183,34 @@ INLINE void band_row(global const T* a, global const int* at, global const T* x,
   VSTORE(c1, tile + VW);
 }
 
+#define PLACE(r) global const T* x##r = x + places[r];
+#define CHANNEL_STEP(r)                       \
+  {                                           \
+    V z = (V)(x##r[at[k]]);                   \
+    c##r##_0 = MULTIPLY_ADD(z, b0, c##r##_0); \
+    c##r##_1 = MULTIPLY_ADD(z, b1, c##r##_1); \
+  }
+
+// tile[r, o] for the places of MR positions.
+INLINE void channel_tile(global const T* w, global const int* at, global const T* x,
+                         const long* places, long depth, T* tile) {
+  EACH_ROW(PLACE)
+  EACH_ROW(ZERO2)
+  for (long k = 0; k < depth; k++) {
+    V b0 = VLOAD(w), b1 = VLOAD(w + VW);
+    EACH_ROW(CHANNEL_STEP)
+    w += NR;
+  }
+  EACH_ROW(SPILL2)
+}
+
+INLINE V rectified(V v, const tutti_convolution_shape* g) {
+  return g->relu ? select(v, (V)(0), v < (V)(0)) : v;
+}
+
 INLINE V finished_vector(V v, const tutti_convolution_shape* g, T bias) {
   if (g->has_bias) v += (V)(bias);
-  return g->relu ? select(v, (V)(0), v < (V)(0)) : v;
+  return rectified(v, g);
 }
 
 // A block of the result computed from one stage.
@@ -215,13 +247,67 @@ static void store_band(const Band* b, const tutti_convolution_shape* g, long row
   }
 }
 
+#define COPY_ELEMENT(r) out[to[r]] = tile[r * NR + o];
+
+// Stores a tile of `positions` rows and `outputs` columns.
+static void store_channels(global T* out, const long* to, const tutti_convolution_shape* g,
+                           long positions, long outputs, const T* tile) {
+  for (long o = 0; o < outputs; ++o, out += g->out_stride[2]) {
+    if (positions == MR) {
+      EACH_ROW(COPY_ELEMENT)
+    } else {
+      for (long r = 0; r < positions; ++r) out[to[r]] = tile[r * NR + o];
+    }
+  }
+}
+
+// Computes a panel of NR output channels for all positions of the block.
+static void channel_panel(const Band* b, const tutti_convolution_shape* g, long row,
+                          global const T* w, global const int* table, global const T* x, long depth,
+                          T* tile) {
+  const long positions = b->lines * b->columns, outputs = min(g->outputs - row, (long)NR);
+  global T* const out = b->out + row * g->out_stride[2];
+  T bias[NR];
+  for (long o = 0; o < NR; ++o)
+    bias[o] = b->last && g->has_bias && o < outputs ? b->bias[(row + o) * g->bias_stride[1]] : 0;
+  const V bias0 = VLOAD(bias), bias1 = VLOAD(bias + VW);
+  long line = 0, column = 0;
+  for (long first = 0; first < positions; first += MR) {
+    const long count = min(positions - first, (long)MR);
+    long places[MR], to[MR];
+    for (long r = 0; r < MR; ++r) {
+      places[r] = line * g->pitch + column;
+      to[r] = line * g->out_stride[4] + column * g->out_stride[5];
+      if (r + 1 < count && ++column == b->columns) {
+        column = 0;
+        ++line;
+      }
+    }
+    if (++column == b->columns) {
+      column = 0;
+      ++line;
+    }
+    channel_tile(w, table, x, places, depth, tile);
+    for (long r = 0; r < count; ++r) {
+      T* const sums = tile + r * NR;
+      for (long o = 0; !b->first && o < outputs; ++o) sums[o] += out[to[r] + o * g->out_stride[2]];
+      if (b->last) {
+        VSTORE(rectified(VLOAD(sums) + bias0, g), sums);
+        VSTORE(rectified(VLOAD(sums + VW) + bias1, g), sums + VW);
+      }
+    }
+    store_channels(out, to, g, count, outputs, tile);
+  }
+}
+
 // Units: blocks of rows within blocks of positions within members of the batch within groups.
 #if WANTS(tutti_convolution_bands)
 KERNEL void tutti_convolution_bands(global T* out, global const T* x, global const T* bias,
                                     global T* workspace, global const int* tables,
                                     const tutti_convolution_shape g) {
   const long places = g.flat[0] * g.blocks[0] * g.blocks[1];
-  const long taps = g.taps[0] * g.taps[1] * g.taps[2], panels = tiles_of(g.outputs, MR);
+  const long width = g.rows_at_once, panels = tiles_of(g.outputs, width);
+  const long taps = g.taps[0] * g.taps[1] * g.taps[2];
   global T* const staged = workspace + g.stage_offset + (long)get_group_id(0) * g.stage_size;
   global const int* const table = tables + g.table_offset;
   T tile[MR * NR];
@@ -247,7 +333,12 @@ KERNEL void tutti_convolution_bands(global T* out, global const T* x, global con
       stage(staged, from + c * g.in_stride[2], &g, channels, g.in_stride[2], slice, line, column);
       b.first = c == 0;
       b.last = c + channels == g.channels;
-      for (long f = 0; f < places_in; f += NR)
+      for (long panel = first_panel; width == NR && panel < end_panel; ++panel)
+        channel_panel(
+            &b, &g, panel * NR,
+            workspace + g.packed_offset + ((group * panels + panel) * g.channels + c) * taps * NR,
+            table, staged, channels * taps, tile);
+      for (long f = 0; width == MR && f < places_in; f += NR)
         for (long panel = first_panel; panel < end_panel; ++panel) {
           global const T* a =
               workspace + g.packed_offset + ((group * panels + panel) * g.channels + c) * taps * MR;

@@ -6,33 +6,14 @@
 
 // ---- sums
 
-#define SUM_STEP(r)                           \
-  {                                           \
-    V z = (V)(line[at##r]);                   \
-    c##r##_0 = MULTIPLY_ADD(z, b0, c##r##_0); \
-    c##r##_1 = MULTIPLY_ADD(z, b1, c##r##_1); \
-  }
-#define SUM_PLACE(r) const long at##r = at[r];
-#define SUM_ADD(r)                                        \
-  VSTORE(VLOAD(sums + r * NR) + c##r##_0, sums + r * NR); \
-  VSTORE(VLOAD(sums + r * NR + VW) + c##r##_1, sums + r * NR + VW);
-
-// sums[r, o] += staged[at[r] + t] * w[t, o] over a block of taps t; `w_pitch`: of lines of w.
-INLINE void sum_tile(global const int* at, global const T* staged, long pitch, global const T* w,
-                     long w_pitch, long lines, long columns, global T* sums) {
-  EACH_ROW(SUM_PLACE)
-  EACH_ROW(ZERO2)
-  for (long l = 0; l < lines; ++l) {
-    global const T* line = staged + l * pitch;
-    global const T* b = w + l * w_pitch;
-    for (long t = 0; t < columns; ++t) {
-      V b0 = VLOAD(b), b1 = VLOAD(b + VW);
-      EACH_ROW(SUM_STEP)
-      b += NR;
-      line += 1;
-    }
-  }
-  EACH_ROW(SUM_ADD)
+// sums[r, o] += x[at[r] + taps[k]] * w[k, o] for `depth` taps.
+INLINE void sum_tile(global const int* at, global const int* taps, global const T* x,
+                     global const T* w, long depth, global T* sums) {
+  T tile[MR * NR];
+  long places[MR];
+  for (int r = 0; r < MR; ++r) places[r] = at[r];
+  channel_tile(w, taps, x, places, depth, tile);
+  for (int n = 0; n < MR * NR; n += VW) VSTORE(VLOAD(sums + n) + VLOAD(tile + n), sums + n);
 }
 
 // Units: blocks of panels within blocks of members of the batch within groups. A unit accumulates
@@ -50,6 +31,7 @@ KERNEL void tutti_convolution_sums(global T* out, global const T* x, global cons
   global T* const sums =
       workspace + g.sums_offset + (long)get_group_id(0) * rows_at_once * panels_at_once * NR;
   global const int* const table = tables + g.table_offset;
+  global const int* const taps_of_block = table + g.members * places + MR;
   EACH_UNIT(u, g.groups * member_blocks * g.blocks[2]) {
     const long first_panel = u % g.blocks[2] * panels_at_once;
     const long count = min(panels_at_once, panels - first_panel);
@@ -72,9 +54,16 @@ KERNEL void tutti_convolution_sums(global T* out, global const T* x, global cons
                   workspace + g.packed_offset +
                   (((group * panels + first_panel + panel) * g.channels + c) * taps + first_tap) *
                       NR;
-              for (long r = 0; r < rows; r += MR)
-                sum_tile(table + r, staged, g.pitch, w, g.flat[2] * NR, lines, columns,
-                         sums + (panel * rows_at_once + r) * NR);
+              for (long r = 0; r < rows; r += MR) {
+                global T* const to = sums + (panel * rows_at_once + r) * NR;
+                if (columns == g.flat[2]) {
+                  sum_tile(table + r, taps_of_block, staged, w, lines * columns, to);
+                } else {
+                  for (long l = 0; l < lines; ++l)
+                    sum_tile(table + r, taps_of_block, staged + l * g.pitch, w + l * g.flat[2] * NR,
+                             columns, to);
+                }
+              }
             }
           }
     for (long r = 0; r < rows; ++r) {
@@ -82,10 +71,11 @@ KERNEL void tutti_convolution_sums(global T* out, global const T* x, global cons
       global T* const to = out + g.out_offset + (first_member + r / places) * g.out_stride[0] +
                            group * g.out_stride[1] + p / g.to[2] / g.to[1] * g.out_stride[3] +
                            p / g.to[2] % g.to[1] * g.out_stride[4] + p % g.to[2] * g.out_stride[5];
-      for (long o = first_panel * NR; o < min(g.outputs, (first_panel + count) * NR); ++o) {
-        const long panel = o / NR - first_panel;
-        to[o * g.out_stride[2]] =
-            finished(sums[(panel * rows_at_once + r) * NR + o % NR], g, bias, group, o);
+      for (long panel = 0; panel < count; ++panel) {
+        const long o = (first_panel + panel) * NR, outputs = min(g.outputs - o, (long)NR);
+        global const T* const from = sums + (panel * rows_at_once + r) * NR;
+        for (long n = 0; n < outputs; ++n)
+          to[(o + n) * g.out_stride[2]] = finished(from[n], g, bias, group, o + n);
       }
     }
   }
@@ -94,6 +84,7 @@ KERNEL void tutti_convolution_sums(global T* out, global const T* x, global cons
 
 // ---- dots
 
+#define DOT_PLACE(r) const long at##r = at[r];
 #define DOT_ZERO(r) V c##r = (V)(0);
 #define DOT_STEP(r) c##r = MULTIPLY_ADD(VLOAD(line + at##r + t), b, c##r);
 #define DOT_REST(r) c##r = MULTIPLY_ADD(select((V)(0), VLOAD(line + at##r + t), inside), b, c##r);
@@ -113,7 +104,7 @@ INLINE void dot_tile(global const int* at, global const T* staged, long pitch, g
   T lanes[VW];
   for (int n = 0; n < VW; ++n) lanes[n] = (T)n;
   const V number = VLOAD(lanes);
-  EACH_ROW(SUM_PLACE)
+  EACH_ROW(DOT_PLACE)
   EACH_ROW(DOT_ZERO)
   for (long l = 0; l < lines; ++l) {
     global const T* line = staged + l * pitch;

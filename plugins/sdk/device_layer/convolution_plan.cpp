@@ -108,17 +108,27 @@ class cpu_plan {
     set_lines(std::min(few_lines(), most), most);
     g_.blocks[0] = ceil_div(g_.flat[1], g_.lines);
     g_.blocks[1] = ceil_div(g_.flat[2], g_.columns);
-    g_.rows_at_once = tile_.rows;
-    const int64_t panels = ceil_div(g_.outputs, tile_.rows), places = planes * g_.blocks[0];
+    g_.rows_at_once = along_channels() ? 2 * tile_.lanes : tile_.rows;
+    const int64_t panels = ceil_div(g_.outputs, g_.rows_at_once), places = planes * g_.blocks[0];
     g_.blocks[2] = std::clamp<int64_t>(ceil_div(wanted, places), 1, panels);
     units_of_work_ = places * g_.blocks[2];
+  }
+
+  // Whether vectors along output channels have fewer unused elements than vectors along positions.
+  bool along_channels() const {
+    const int64_t width = 2 * tile_.lanes, positions = g_.lines * g_.columns;
+    const auto whole = [](int64_t count, int64_t unit) { return ceil_div(count, unit) * unit; };
+    const auto rows = static_cast<double>(whole(g_.outputs, tile_.rows));
+    const auto channels = static_cast<double>(whole(g_.outputs, width));
+    return static_cast<double>(whole(positions, tile_.rows)) * channels * 1.1 <
+           static_cast<double>(whole((g_.lines - 1) * g_.pitch + g_.columns, width)) * rows;
   }
 
   void cut_sums() {
     g_.rows_at_once = 2 * tile_.lanes;
     const int64_t panels = ceil_div(g_.outputs, g_.rows_at_once);
     const int64_t row = product(g_.to) * g_.rows_at_once * bytes_;
-    const int64_t wanted = 4 * units_, planes = g_.groups * g_.batch;
+    const int64_t wanted = 2 * units_, planes = g_.groups * g_.batch;
     const int64_t room = std::max<int64_t>(sums_bytes / std::max<int64_t>(row, 1), 1);
     g_.members =
         std::min(members_of(few_lines(), g_.batch), std::max<int64_t>(ceil_div(planes, wanted), 1));
@@ -140,7 +150,7 @@ class cpu_plan {
   void lay_out() {
     const int64_t panels = g_.rows_at_once > 0 ? ceil_div(g_.outputs, g_.rows_at_once) : 0;
     const int64_t packed = g_.groups * panels * g_.rows_at_once * g_.channels * product(g_.taps);
-    const int64_t table = g_.members * product(g_.listed) + tile_.rows;
+    const int64_t table = g_.members * product(g_.listed) + tile_.rows + g_.lines * g_.columns;
     const int64_t line = 64 / bytes_;
     plan_.groups = static_cast<uint64_t>(std::min(units_of_work_, 4 * units_));
     plan_.pack_groups =
