@@ -35,10 +35,12 @@ struct CUstream_st {
   int device = 0;
   bool is_destroyed = false;
   std::deque<tutti_emulator::operation> queue;
+  tutti_emulator::counted counts = {};
 };
 struct CUevent_st {
   bool is_timed = true;
   std::shared_ptr<tutti_emulator::moment> latest;  // NULL: never recorded
+  tutti_emulator::counted counts = {};
 };
 
 namespace tutti_emulator {
