@@ -35,7 +35,6 @@ struct CUstream_st {
   int device = 0;
   bool is_destroyed = false;
   std::deque<tutti_emulator::operation> queue;
-  tutti_emulator::counted counts = {};
 };
 struct CUevent_st {
   bool is_timed = true;
