@@ -195,7 +195,9 @@ BOOST_AUTO_TEST_CASE(calls_of_a_participant_keep_their_order_between_processes) 
   calls();
   const tutti_view here = d.view(0, TUTTI_F32, 16), there = d.view(1, TUTTI_F32, 16);
   good(api.all_reduce(p[0], d.stream[0], &here, &here, TUTTI_REDUCE_SUM, nullptr));
-  good(api.send(p[0], d.stream[0], &here, 2, nullptr));
+  tutti_stream* second = nullptr;
+  good(create_stream(d.device[0], 0, &second));
+  good(api.send(p[0], second, &here, 2, nullptr));
   BOOST_TEST(calls() == "");
   good(api.receive(p[1], d.stream[1], &there, 2, nullptr));  // this one has called nothing before
   BOOST_TEST(calls() == "start\nreceive@1 16\nend\n");
@@ -215,4 +217,5 @@ BOOST_AUTO_TEST_CASE(calls_of_a_participant_keep_their_order_between_processes) 
   BOOST_TEST(take(api.broadcast(p[0], d.stream[0], &here, 0, nullptr)).message ==
              "broadcast, participant 0: an earlier one failed: " + refused.message);
   for (tutti_communicator* one : p) api.release(one);
+  plugin().stream->release(second);
 }
