@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// kDLCUDA and its relatives through the library, over the stub driver, whose device memory is the
-// host's: what is exported is looked at, what is imported is made by the driver's own functions.
+// kDLCUDA and its relatives through the library, over the emulator, whose device memory the host
+// reaches: what is exported is looked at, what is imported is made by the driver's own functions.
 #include "tutti/dlpack.hpp"
 
 #include <cuda.h>
@@ -36,12 +36,12 @@ struct device_memory {
   explicit device_memory(const std::vector<float>& values) {
     // The library opened the device, whose context is CUDA's primary one.
     CUcontext context = nullptr;
-    STUB_CALL(cuDevicePrimaryCtxRetain)(&context, 0);
-    STUB_CALL(cuCtxSetCurrent)(context);
-    BOOST_REQUIRE(STUB_CALL(cuMemAlloc_v2)(&at, values.size() * sizeof(float)) == CUDA_SUCCESS);
+    CALL(cuDevicePrimaryCtxRetain)(&context, 0);
+    CALL(cuCtxSetCurrent)(context);
+    BOOST_REQUIRE(CALL(cuMemAlloc_v2)(&at, values.size() * sizeof(float)) == CUDA_SUCCESS);
     std::memcpy(pointer(), values.data(), values.size() * sizeof(float));
   }
-  ~device_memory() { STUB_CALL(cuMemFree_v2)(at); }
+  ~device_memory() { CALL(cuMemFree_v2)(at); }
   float* pointer() const { return reinterpret_cast<float*>(at); }
 };
 
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(memory_of_the_device_is_used_in_place) {
 BOOST_AUTO_TEST_CASE(pinned_memory_is_of_both_sides) {
   const device_memory context_is_current({0});
   void* pinned = nullptr;
-  BOOST_REQUIRE(STUB_CALL(cuMemHostAlloc)(&pinned, 16, 0) == CUDA_SUCCESS);
+  BOOST_REQUIRE(CALL(cuMemHostAlloc)(&pinned, 16, 0) == CUDA_SUCCESS);
   const float values[] = {1, 2, 3, 4};
   std::memcpy(pinned, values, sizeof values);
   {
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(pinned_memory_is_of_both_sides) {
     BOOST_TEST(out->dl_tensor.data == pinned);
     BOOST_TEST(end.deletions == 0);
   }
-  STUB_CALL(cuMemFreeHost)(pinned);
+  CALL(cuMemFreeHost)(pinned);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_the_devices_is_refused) {
@@ -124,5 +124,5 @@ BOOST_AUTO_TEST_CASE(what_is_not_the_devices_is_refused) {
   refused(memory.pointer(), {kDLCUDA, 0}, "20 bytes of an allocation of 16 from byte 0", 5);
   refused(memory.pointer() + 2, {kDLCUDA, 0}, "12 bytes of an allocation of 16 from byte 8", 3);
   refused(reinterpret_cast<char*>(memory.pointer()) + 2, {kDLCUDA, 0}, "which is not aligned", 2);
-  refused(memory.pointer(), {kDLCUDA, 7}, "from_dlpack: kDLCUDA (2), device 7: ");
+  refused(memory.pointer(), {kDLCUDA, 8}, "from_dlpack: kDLCUDA (2), device 8: ");
 }

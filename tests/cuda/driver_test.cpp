@@ -1,53 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plugin over a stub driver: properties, memory, transfers, programs through NVRTC and the
-// cache, operators, errors. Results of kernels are not looked at: the stub runs none.
+// What the plugin asks of the driver: properties, transfers between devices, what is compiled and
+// cached, events, errors. What kernels compute, `tutti verify` judges.
 #include <boost/test/unit_test.hpp>
 #include <numeric>
-#include <thread>
 
 #include "plugin.hpp"
-#include "verify/operator_claims.hpp"
 
 using namespace tutti::test;
 
 namespace {
 
-struct open_device {
-  tutti_device* device = nullptr;
-  tutti_stream* stream = nullptr;
-  explicit open_device(uint32_t index = 0, uint32_t flags = 0) {
-    STUB_CALL(stub_heal)();
-    good(plugin().device->open(index, &device));
-    good(create_stream(device, flags, &stream));
-  }
-  ~open_device() {
-    plugin().stream->release(stream);
-    plugin().device->release(device);
-    STUB_CALL(stub_heal)();
-  }
-  tutti_buffer* buffer(uint64_t bytes) {
-    tutti_buffer* result = nullptr;
-    good(allocate(device, bytes, &result));
-    return result;
-  }
-};
-
-// v2 = in0 + in1, of rank 1; with a reduction the sum of that.
+// v2 = in0 + in1, of rank 1.
 struct sum_program {
   tutti_program_operand inputs[2] = {{TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 0},
                                      {TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 0}};
   tutti_instruction add = {TUTTI_OP_add, TUTTI_F32, 2, {0, 1, 0}};
   tutti_program_operand output = {TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 2};
   tutti_program_desc desc{};
-  explicit sum_program(bool reduce) {
+  sum_program() {
     desc.struct_size = sizeof desc;
     desc.ir_version = TUTTI_IR_VERSION;
     desc.operand_size = sizeof(tutti_program_operand);
     desc.instruction_size = sizeof(tutti_instruction);
-    (reduce ? desc.reduced_rank : desc.kept_rank) = 1;
-    desc.reduction = reduce ? TUTTI_REDUCE_SUM : TUTTI_REDUCE_NONE;
-    desc.accumulator = reduce ? TUTTI_F32 : TUTTI_INVALID;
+    desc.kept_rank = 1;
+    desc.reduction = TUTTI_REDUCE_NONE;
+    desc.accumulator = TUTTI_INVALID;
     desc.input_count = 2;
     desc.instruction_count = 1;
     desc.output_count = 1;
@@ -55,26 +33,26 @@ struct sum_program {
     desc.instructions = &add;
     desc.outputs = &output;
     desc.label = "sum_program";
-    if (reduce) output.access = TUTTI_ACCESS_ZERO;
+  }
+  tutti_program* on(const open_device& d) const {
+    tutti_program* program = nullptr;
+    good(plugin().program->create(d.device, &desc, &program));
+    return program;
   }
 };
 
-void run(open_device& d, tutti_program* program, uint64_t n, bool reduce, tutti_event** event) {
-  tutti_buffer* memory = d.buffer(4 * n * 3 + 64);
+void run(const open_device& d, tutti_program* program, uint64_t n) {
+  tutti_buffer* memory = d.buffer(4 * n * 3);
   tutti_operand inputs[2] = {{memory, 0, {1}}, {memory, 4 * n, {1}}};
-  tutti_operand output = {memory, 8 * n, {reduce ? 0 : 1}};
+  tutti_operand output = {memory, 8 * n, {1}};
   tutti_program_launch l{};
   l.struct_size = sizeof l;
   l.operand_size = sizeof(tutti_operand);
   l.extent[0] = n;
   l.inputs = inputs;
   l.outputs = &output;
-  good(plugin().program->workspace(program, &l, &l.workspace_bytes));
-  tutti_buffer* workspace = d.buffer(l.workspace_bytes);
-  l.workspace = workspace;
-  good(plugin().program->launch(d.stream, program, &l, event));
+  good(plugin().program->launch(d.stream, program, &l, nullptr));
   good(plugin().stream->synchronize(d.stream));
-  plugin().memory->release(workspace);
   plugin().memory->release(memory);
 }
 
@@ -83,27 +61,27 @@ void run(open_device& d, tutti_program* program, uint64_t n, bool reduce, tutti_
 BOOST_AUTO_TEST_CASE(properties_come_from_the_driver) {
   uint32_t count = 0;
   good(plugin().device->count(&count));
-  BOOST_TEST(count == 2u);
+  BOOST_TEST(count == 8u);
   tutti_device_properties p{};
   p.struct_size = sizeof p;
   good(plugin().device->properties(1, &p));
-  BOOST_TEST(p.name == std::string("Stub GPU 1"));
+  BOOST_TEST(p.name == std::string("emulated GPU"));
   BOOST_TEST(p.type == TUTTI_DEVICE_GPU);
   BOOST_TEST(p.driver == std::string("CUDA 13.0, compute capability 9.0"));
-  BOOST_TEST(p.compute_units == 132u);
-  BOOST_TEST(p.memory_bytes == uint64_t{1} << 30);
+  BOOST_TEST(p.compute_units == 2u);
+  BOOST_TEST(p.memory_bytes == uint64_t{8} << 30);
   BOOST_TEST(p.has_uuid == 1u);
-  BOOST_TEST(p.uuid[0] == 16);
-  BOOST_TEST(p.uuid[15] == 31);
+  BOOST_TEST(p.uuid[0] == 17);
+  BOOST_TEST(p.uuid[15] == 32);
   BOOST_TEST(p.has_pci == 1u);
   BOOST_TEST(p.pci_domain == 1u);
   BOOST_TEST(p.pci_bus == 0x1cu);
   BOOST_TEST(p.pci_device == 3u);
   BOOST_TEST(p.unified_memory == 0u);
   BOOST_TEST(p.schedule == std::string("gpu"));
-  const outcome wrong = take(plugin().device->properties(2, &p));
+  const outcome wrong = take(plugin().device->properties(8, &p));
   BOOST_TEST(wrong.code == TUTTI_ERROR_INVALID_ARGUMENT);
-  BOOST_TEST(wrong.message == "device index 2 of 2");
+  BOOST_TEST(wrong.message == "device index 8 of 8");
 }
 
 BOOST_AUTO_TEST_CASE(transfers_small_large_and_between_devices) {
@@ -115,11 +93,12 @@ BOOST_AUTO_TEST_CASE(transfers_small_large_and_between_devices) {
     good(plugin().transfer->write(a.stream, from, 0, out.data(), 4 * n, 1, nullptr));
     good(plugin().transfer->copy(a.stream, from, 0, here, 0, 4 * n, nullptr));
     good(plugin().transfer->copy(a.stream, here, 0, there, 0, 4 * n, nullptr));
+    good(plugin().stream->synchronize(a.stream));
     good(plugin().transfer->read(b.stream, there, 0, in.data(), 4 * n, 1, nullptr));
     BOOST_TEST((in == out), n << " elements");
     for (tutti_buffer* buffer : {from, here, there}) plugin().memory->release(buffer);
   }
-  BOOST_TEST(STUB_CALL(stub_count)().peer_copies >= 3);
+  BOOST_TEST(CALL(emulator_count)("cuMemcpyPeerAsync") >= 3);
   tutti_buffer* empty = a.buffer(0);
   const outcome beyond = take(plugin().transfer->write(a.stream, empty, 1, "x", 1, 1, nullptr));
   plugin().memory->release(empty);
@@ -129,68 +108,42 @@ BOOST_AUTO_TEST_CASE(transfers_small_large_and_between_devices) {
 BOOST_AUTO_TEST_CASE(programs_compile_once_and_come_from_the_cache_then) {
   host().cache.clear();
   host().compiled.clear();
-  const sum_program map(false);
+  const sum_program map;
   for (const char* expected : {"sum_program fresh", "sum_program cached"}) {
     open_device d;
-    tutti_program* program = nullptr;
-    good(plugin().program->create(d.device, &map.desc, &program));
+    tutti_program* const program = map.on(d);
     BOOST_TEST(host().compiled.back() == expected);
-    const int before = STUB_CALL(stub_count)().launches;
-    run(d, program, 1000, false, nullptr);
-    BOOST_TEST(STUB_CALL(stub_count)().launches == before + 1);
-    BOOST_TEST(STUB_CALL(stub_launch)(before) == std::string("tutti_main 1 1 256"));
+    CALL(emulator_notes)();
+    run(d, program, 1000);
+    BOOST_TEST(CALL(emulator_notes)() == std::string("tutti_main 1 1 256\n"));
     plugin().program->release(program);
   }
   BOOST_TEST(host().cache.size() == 1u);
   // A spoilt entry is compiled again.
   host().cache.begin()->second.assign(100, 'x');
   open_device d;
-  tutti_program* program = nullptr;
-  good(plugin().program->create(d.device, &map.desc, &program));
+  plugin().program->release(map.on(d));
   BOOST_TEST(host().compiled.back() == "sum_program fresh");
-  plugin().program->release(program);
 }
 
 BOOST_AUTO_TEST_CASE(what_ended_processes_is_built_with_safer_options_then_left_out) {
   host().cache.clear();
   host().compilations = 0;
-  const sum_program map(false);
+  const sum_program map;
   open_device d;
-  tutti_program* program = nullptr;
   host().ends = 1;
-  good(plugin().program->create(d.device, &map.desc, &program));
-  plugin().program->release(program);
+  plugin().program->release(map.on(d));
   BOOST_TEST(host().compiled.back() == "sum_program fresh");
   BOOST_REQUIRE(host().cache.size() == 1u);
   BOOST_TEST((host().cache.begin()->first.find(" --device-debug\n") != std::string::npos));
   host().ends = 2;
+  tutti_program* program = nullptr;
   const outcome left_out = take(plugin().program->create(d.device, &map.desc, &program));
   host().ends = 0;
   BOOST_TEST(left_out.code == TUTTI_ERROR_UNSUPPORTED);
   BOOST_TEST((left_out.message.find("it is left out") != std::string::npos), left_out.message);
   BOOST_TEST(host().compilations == 2);
   BOOST_TEST(host().open_compilations == 0);
-}
-
-BOOST_AUTO_TEST_CASE(reductions_launch_a_finishing_kernel) {
-  open_device d(0, TUTTI_STREAM_PROFILE);
-  const sum_program sum(true);
-  tutti_program* program = nullptr;
-  good(plugin().program->create(d.device, &sum.desc, &program));
-  const int before = STUB_CALL(stub_count)().launches;
-  tutti_event* event = nullptr;
-  run(d, program, 1000000, true, &event);
-  BOOST_TEST(STUB_CALL(stub_count)().launches == before + 2);
-  BOOST_TEST(std::string(STUB_CALL(stub_launch)(before + 1)).rfind("tutti_finish ", 0) == 0u);
-  tutti_event_times times{sizeof times, 0, 0};
-  good(plugin().stream->event_wait(event, TUTTI_FOREVER));
-  good(plugin().profile->event_times(event, &times));
-  BOOST_TEST(times.end_ns - times.begin_ns == 250000u);
-  int32_t done = 0;
-  good(plugin().stream->event_query(event, &done));
-  BOOST_TEST(done == 1);
-  plugin().stream->event_release(event);
-  plugin().program->release(program);
 }
 
 // Of events of one stream, whose work ends in order.
@@ -205,8 +158,8 @@ BOOST_AUTO_TEST_CASE(the_driver_is_asked_about_the_last_event_alone) {
   good(api.record(d.stream, &later));
   good(api.record(other, &elsewhere));
   good(api.event_wait(last, TUTTI_FOREVER));
-  STUB_CALL(stub_fail)("cuEventSynchronize", 999, -1);
-  STUB_CALL(stub_fail)("cuEventQuery", 600, -1);  // CUDA_ERROR_NOT_READY
+  CALL(emulator_fail)("cuEventSynchronize", 999, -1);
+  CALL(emulator_fail)("cuEventQuery", 600, -1);  // CUDA_ERROR_NOT_READY
   int32_t done = 0;
   for (tutti_event* event : {first, last}) {
     good(api.event_wait(event, TUTTI_FOREVER));
@@ -218,7 +171,8 @@ BOOST_AUTO_TEST_CASE(the_driver_is_asked_about_the_last_event_alone) {
     good(api.event_query(event, &done));
     BOOST_TEST(done == 0);
   }
-  STUB_CALL(stub_heal)();
+  for (const char* function : {"cuEventSynchronize", "cuEventQuery"})
+    CALL(emulator_fail)(function, 0, 0);
   for (tutti_event* event : {first, last, later, elsewhere}) api.event_release(event);
   api.release(other);
 }
@@ -228,7 +182,8 @@ BOOST_AUTO_TEST_CASE(the_clock_moves_its_base_on) {
   open_device d(0, TUTTI_STREAM_PROFILE);
   tutti_event* event = nullptr;
   good(plugin().stream->record(d.stream, &event));
-  STUB_CALL(stub_elapsed)(40000);
+  good(plugin().stream->synchronize(d.stream));
+  CALL(emulator_set_elapsed)(40000);
   for (const uint64_t seconds : {40, 80}) {
     tutti_event_times times{sizeof times, 0, 0};
     good(plugin().profile->event_times(event, &times));
@@ -236,34 +191,36 @@ BOOST_AUTO_TEST_CASE(the_clock_moves_its_base_on) {
     BOOST_TEST(times.end_ns == (seconds + 40) * 1000000000u);
   }
   uint64_t now = 0;
-  STUB_CALL(stub_elapsed)(1000);
+  CALL(emulator_set_elapsed)(1000);
   good(plugin().profile->clock(d.device, &now));
   BOOST_TEST(now == 81000000000u);
+  CALL(emulator_set_elapsed)(-1);
   plugin().stream->event_release(event);
 }
 
 BOOST_AUTO_TEST_CASE(out_of_memory_trims_the_pool_and_may_be_retried) {
   open_device d;
-  const int trims = STUB_CALL(stub_count)().trims;
-  STUB_CALL(stub_fail)("cuMemAllocAsync", 2, 1);
+  const int trims = CALL(emulator_count)("cuMemPoolTrimTo");
+  CALL(emulator_fail)("cuMemAllocAsync", 2, 1);
   tutti_buffer* buffer = nullptr;
   good(allocate(d.device, 1024, &buffer));
-  BOOST_TEST(STUB_CALL(stub_count)().trims == trims + 1);
+  BOOST_TEST(CALL(emulator_count)("cuMemPoolTrimTo") == trims + 1);
   plugin().memory->release(buffer);
-  STUB_CALL(stub_fail)("cuMemAllocAsync", 2, -1);
+  CALL(emulator_fail)("cuMemAllocAsync", 2, -1);
   const outcome full = take(allocate(d.device, 1024, &buffer));
+  CALL(emulator_fail)("cuMemAllocAsync", 0, 0);
   BOOST_TEST(full.code == TUTTI_ERROR_OUT_OF_MEMORY);
   BOOST_TEST(full.vendor_code == 2);
   BOOST_TEST(full.retryable);
-  BOOST_TEST(full.message == "allocate 1024 bytes on Stub GPU 0: CUDA_ERROR_OUT_OF_MEMORY (2)");
+  BOOST_TEST(full.message == "allocate 1024 bytes on emulated GPU: CUDA_ERROR_OUT_OF_MEMORY (2)");
   const outcome absurd = take(allocate(d.device, ~uint64_t{0}, &buffer));
   BOOST_TEST(absurd.code == TUTTI_ERROR_OUT_OF_MEMORY);
   BOOST_TEST(!absurd.retryable);
 }
 
 BOOST_AUTO_TEST_CASE(a_sticky_error_marks_the_device_lost) {
-  open_device d;
-  STUB_CALL(stub_fail)("cuStreamSynchronize", 700, 1);
+  open_device d(7);
+  CALL(emulator_fail)("cuStreamSynchronize", 700, 1);
   const outcome first = take(plugin().stream->synchronize(d.stream));
   BOOST_TEST(first.code == TUTTI_ERROR_DEVICE_LOST);
   BOOST_TEST(first.vendor_code == 700);
@@ -271,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_sticky_error_marks_the_device_lost) {
   tutti_buffer* buffer = nullptr;
   const outcome later = take(allocate(d.device, 16, &buffer));
   BOOST_TEST(later.code == TUTTI_ERROR_DEVICE_LOST);
-  BOOST_TEST(later.message.find("Stub GPU 0 is lost since work on the device failed: "
+  BOOST_TEST(later.message.find("emulated GPU is lost since work on the device failed: "
                                 "CUDA_ERROR_ILLEGAL_ADDRESS (700)") != std::string::npos);
 }
 
@@ -279,7 +236,7 @@ BOOST_AUTO_TEST_CASE(an_ordinary_error_leaves_the_device_usable) {
   open_device d;
   tutti_buffer* buffer = d.buffer(64);
   char byte = 0;
-  STUB_CALL(stub_fail)("cuMemcpyHtoDAsync_v2", 1, 1);
+  CALL(emulator_fail)("cuMemcpyHtoDAsync_v2", 1, 1);
   const outcome failed = take(plugin().transfer->write(d.stream, buffer, 0, &byte, 1, 1, nullptr));
   BOOST_TEST(failed.code == TUTTI_ERROR_DRIVER);
   BOOST_TEST(failed.message == "write: CUDA_ERROR_INVALID_VALUE (1)");
@@ -305,13 +262,8 @@ BOOST_AUTO_TEST_CASE(native_handles_go_out_and_come_in) {
   plugin().memory->release(buffer);
 }
 
-// Last: everything that the cases above made is gone.
+// Whatever the cases above did, a device gives back all that it has taken.
 BOOST_AUTO_TEST_CASE(nothing_is_left_behind) {
   { open_device d; }
-  const stub_counts left = STUB_CALL(stub_count)();
-  BOOST_TEST(left.contexts == 0);
-  BOOST_TEST(left.pinned == 0);
-  BOOST_TEST(left.streams == 0);
-  BOOST_TEST(left.events == 0);
-  BOOST_TEST(left.modules == 0);
+  BOOST_TEST(CALL(emulator_alive)() == 0);
 }

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "cuda/objects.hpp"
+#include "samples/custom_kernel/sources.hpp"
 
 using namespace tutti::test;
 
@@ -102,6 +103,14 @@ BOOST_AUTO_TEST_CASE(the_reader_sees_what_the_source_says) {
     BOOST_TEST(keeps.local_stores > 0u);
     BOOST_TEST(keeps.shared_bytes >= 1200u);
     BOOST_TEST(keeps.shared_bytes <= 2300u);
+  }
+}
+
+// Kernels of applications, also with the options after crashes of the compiler.
+BOOST_AUTO_TEST_CASE(the_kernel_of_the_sample_compiles) {
+  for (const char* options : {"-DREAL=float", "-DREAL=double", "-DREAL=float --device-debug"}) {
+    const auto image = tutti::cuda::compile(custom_kernel::cuda_source, "sm_90", options, "kepler");
+    BOOST_TEST(!image.empty());
   }
 }
 

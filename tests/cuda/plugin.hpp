@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cuda plugin as the core loads it, over the stub driver, for tests: its table, a status that
-// is checked and released, a host with a cache in memory.
+// The cuda plugin as the core loads it, over the emulator, for tests: its table, a status that is
+// checked and released, a host with a cache in memory, an open device.
 #pragma once
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "stub_driver.hpp"
+#include "emulator/control.hpp"
 #include "tutti/plugin.h"
 #include "tutti_test/paths.hpp"
 
@@ -86,13 +86,13 @@ struct fake_host {
 };
 
 template <typename F>
-F* stub_function(const char* name) {
+F* emulator_function(const char* name) {
   static void* const library = dlopen(std::getenv("TUTTI_CUDA_DRIVER"), RTLD_NOW);
   void* found = library != nullptr ? dlsym(library, name) : nullptr;
-  if (found == nullptr) throw std::runtime_error(std::string("the stub driver lacks ") + name);
+  if (found == nullptr) throw std::runtime_error(std::string("the emulator lacks ") + name);
   return reinterpret_cast<F*>(found);
 }
-#define STUB_CALL(name) ::tutti::test::stub_function<decltype(::name)>(#name)
+#define CALL(name) ::tutti::test::emulator_function<decltype(::name)>(#name)
 
 inline fake_host& host() {
   static auto* const instance = new fake_host;
@@ -118,5 +118,25 @@ inline tutti_status* create_stream(tutti_device* device, uint32_t flags, tutti_s
   const tutti_stream_desc desc{sizeof desc, flags, 0};
   return plugin().stream->create(device, &desc, stream);
 }
+
+struct open_device {
+  tutti_device* device = nullptr;
+  tutti_stream* stream = nullptr;
+  explicit open_device(uint32_t index = 0, uint32_t flags = 0) {
+    good(plugin().device->open(index, &device));
+    good(create_stream(device, flags, &stream));
+  }
+  open_device(const open_device&) = delete;
+  open_device& operator=(const open_device&) = delete;
+  ~open_device() {
+    plugin().stream->release(stream);
+    plugin().device->release(device);
+  }
+  tutti_buffer* buffer(uint64_t bytes) const {
+    tutti_buffer* result = nullptr;
+    good(allocate(device, bytes, &result));
+    return result;
+  }
+};
 
 }  // namespace tutti::test

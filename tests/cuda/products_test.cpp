@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products handed to cuBLASLt, over a stub of it that multiplies by the definition: row-major
-// views with transposes, leading dimensions, batches and broadcasts come out as a plain loop says,
-// with and without a bias and relu.
+// Which products cuBLASLt is asked for, and how: row-major views with transposes, leading
+// dimensions, batches and broadcasts come out as a plain loop says, with and without a bias and
+// relu.
 #include <cublasLt.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <complex>
-#include <limits>
 
 #include "plugin.hpp"
 #include "verify/operator_claims.hpp"
-
-struct stub_cublaslt_state {
-  int compute_type, heuristics, products, reductions;
-};
 
 using namespace tutti::test;
 
 namespace {
 
-stub_cublaslt_state last() {
-  static void* const library = dlopen(std::getenv("TUTTI_CUDA_CUBLASLT"), RTLD_NOW);
-  return reinterpret_cast<stub_cublaslt_state (*)()>(dlsym(library, "stub_cublaslt_last"))();
-}
+cublaslt_calls last() { return CALL(emulator_cublaslt)(); }
+int launches() { return CALL(emulator_count)("cuLaunchKernel"); }
 
 struct shape {
   const char* what;
@@ -54,28 +46,18 @@ const shape shapes[] = {
 const tutti_matmul_params plain = {sizeof plain, TUTTI_ACTIVATION_NONE, 0};
 constexpr uint64_t part = 1 << 14, bias_at = 3 * part - 100;  // elements
 
-// Allocates out, a, b and a workspace in one buffer, in parts of this many elements.
-template <typename T>
-struct problem {
-  tutti_device* device = nullptr;
-  tutti_stream* stream = nullptr;
-  tutti_buffer* memory = nullptr;
-  std::vector<T> host = std::vector<T>(4 * part);
+// Out, a, b and a workspace in one buffer, in parts of this many elements.
+struct problem : open_device {
+  std::vector<float> host = std::vector<float>(4 * part);
+  tutti_buffer* memory = buffer(host.size() * sizeof(float));
   problem() {
-    good(plugin().device->open(0, &device));
-    good(create_stream(device, 0, &stream));
-    good(allocate(device, host.size() * sizeof(T), &memory));
-    for (size_t n = 0; n < host.size(); ++n) {
-      host[n] = static_cast<T>(static_cast<float>(n * 37 % 101) - 50);
-      if constexpr (!std::is_floating_point_v<T>) host[n] *= T(1, 0.5f);
-    }
-    good(plugin().transfer->write(stream, memory, 0, host.data(), host.size() * sizeof(T), 1,
+    for (size_t n = 0; n < host.size(); ++n) host[n] = static_cast<float>(n * 37 % 101) - 50;
+    good(plugin().transfer->write(stream, memory, 0, host.data(), host.size() * sizeof(float), 1,
                                   nullptr));
   }
   ~problem() {
+    (void)take(plugin().stream->synchronize(stream));
     plugin().memory->release(memory);
-    plugin().stream->release(stream);
-    plugin().device->release(device);
   }
 
   // out, a, b and a bias, which are read where `params` says so.
@@ -109,50 +91,48 @@ struct problem {
   }
 
   tutti_plan* prepare(const std::array<tutti_view_desc, 4>& views,
-                      const tutti_matmul_params& params = plain) {
+                      const tutti_matmul_params& params) {
     const tutti_operator_desc d = describe(views, params);
     tutti_plan* plan = nullptr;
     good(plugin().op->create(device, &d, &plan));
     return plan;
   }
 
-  void launch(tutti_plan* plan, uint32_t operand_count = 3) {
+  void launch(tutti_plan* plan, const tutti_matmul_params& params) {
     tutti_range operands[4];
-    for (uint64_t n = 0; n < 3; ++n) operands[n] = {memory, n * part * sizeof(T)};
-    operands[3] = {memory, bias_at * sizeof(T)};
+    for (uint64_t n = 0; n < 3; ++n) operands[n] = {memory, n * part * sizeof(float)};
+    operands[3] = {memory, bias_at * sizeof(float)};
     tutti_operator_launch l{};
     l.struct_size = sizeof l;
     l.operand_size = sizeof operands[0];
-    l.operand_count = operand_count;
+    l.operand_count = params.has_bias != 0 ? 4 : 3;
     l.operands = operands;
     good(plugin().op->workspace(plan, &l.workspace_bytes));
-    l.workspace = {memory, 3 * part * sizeof(T)};
+    l.workspace = {memory, 3 * part * sizeof(float)};
     good(plugin().op->launch(stream, plan, &l, nullptr));
   }
 
   void launch(const std::array<tutti_view_desc, 4>& views, const tutti_matmul_params& params) {
     tutti_plan* plan = prepare(views, params);
-    launch(plan, params.has_bias != 0 ? 4 : 3);
+    launch(plan, params);
     plugin().op->release(plan);
   }
 
-  void check(const shape& s, const tutti_matmul_params& params = plain) {
-    std::vector<T> out(s.batches * s.m * s.n);
-    good(
-        plugin().transfer->read(stream, memory, 0, out.data(), out.size() * sizeof(T), 1, nullptr));
-    const T *a = host.data() + part, *b = host.data() + 2 * part;
+  void check(const shape& s, const tutti_matmul_params& params) {
+    std::vector<float> out(s.batches * s.m * s.n);
+    good(plugin().transfer->read(stream, memory, 0, out.data(), out.size() * sizeof(float), 1,
+                                 nullptr));
+    const float *a = host.data() + part, *b = host.data() + 2 * part;
     for (uint64_t batch = 0; batch < s.batches; ++batch) {
       for (uint64_t i = 0; i < s.m; ++i) {
         for (uint64_t j = 0; j < s.n; ++j) {
-          T sum = 0;
+          float sum = 0;
           for (uint64_t k = 0; k < s.k; ++k) {
             sum += a[batch * s.a[0] + i * s.a[1] + k * s.a[2]] *
                    b[batch * s.b[0] + k * s.b[1] + j * s.b[2]];
           }
           if (params.has_bias != 0) sum += host[bias_at + j];
-          if constexpr (std::is_floating_point_v<T>) {
-            if (params.activation == TUTTI_ACTIVATION_RELU) sum = std::max(sum, T(0));
-          }
+          if (params.activation == TUTTI_ACTIVATION_RELU) sum = std::max(sum, 0.0f);
           BOOST_TEST(out[(batch * s.m + i) * s.n + j] == sum,
                      s.what << ": [" << batch << "," << i << "," << j << "]");
         }
@@ -161,94 +141,75 @@ struct problem {
   }
 };
 
-template <typename T>
-void check_all(int32_t dtype, int compute_type) {
-  problem<T> p;
-  for (const shape& s : shapes) {
-    const auto views = p.views(s, dtype);
-    const int products = last().products, launches = STUB_CALL(stub_count)().launches;
-    tutti_plan* const plan = p.prepare(views);
-    p.launch(plan);
-    // The algorithm of a shape, and of addresses so aligned, is asked for once.
-    const int heuristics = last().heuristics;
-    BOOST_TEST(last().products - products == (s.served ? 1 : 0), s.what);
-    BOOST_TEST(STUB_CALL(stub_count)().launches - launches == (s.served ? 0 : 1), s.what);
-    if (s.served) {
-      BOOST_TEST(last().compute_type == compute_type);
-      // Parts of sums are not rounded to 16 bits.
-      const bool half = dtype == TUTTI_F16 || dtype == TUTTI_BF16;
-      BOOST_TEST(last().reductions ==
-                 (half ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_MASK));
-      p.check(s);
-      p.launch(plan);
-      BOOST_TEST(last().products - products == 2, s.what);
-    }
-    BOOST_TEST(last().heuristics == heuristics, s.what);
-    plugin().op->release(plan);
-  }
-}
-
 }  // namespace
 
 // Without TF32, unless TUTTI_MATMUL_PRECISION asks for it.
-BOOST_AUTO_TEST_CASE(f32) {
+BOOST_AUTO_TEST_CASE(every_shape_and_epilogue) {
   const bool fast = std::getenv("TUTTI_MATMUL_PRECISION") != nullptr;
-  check_all<float>(TUTTI_F32, fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F);
-}
-
-// Whatever its dtype, strides and epilogue, a small product is one launch of the plugin's kernel.
-BOOST_AUTO_TEST_CASE(small) {
-  problem<float> p;
-  shape s = {"small", 1, 64, 96, 288, {0, 96, 1}, {0, 288, 1}, false};
-  const tutti_matmul_params params = {sizeof params, TUTTI_ACTIVATION_RELU, 1};
-  const int products = last().products, launches = STUB_CALL(stub_count)().launches;
-  p.launch(p.views(s, TUTTI_F32), params);
-  BOOST_TEST(STUB_CALL(stub_launch)(launches) == std::string("tutti_matmul_small 36 1 512"));
-  s = {"many", 20, 17, 5, 33, {0, 5, 1}, {0, 1, 5}, false};
-  p.launch(p.views(s, TUTTI_F64), plain);
-  BOOST_TEST(STUB_CALL(stub_launch)(launches + 1) == std::string("tutti_matmul_small 4 20 512"));
-  BOOST_TEST(last().products == products);
-}
-
-namespace {
-
-template <typename T>
-void check_epilogues(int32_t dtype, bool keeps_nan) {
-  problem<T> p;
+  const bool keeps_nan = std::getenv("TUTTI_EMULATOR_RELU") == nullptr;
+  problem p;
   for (const int32_t activation : {TUTTI_ACTIVATION_NONE, TUTTI_ACTIVATION_RELU}) {
     for (const uint32_t bias : {0u, 1u}) {
       const tutti_matmul_params params = {sizeof params, activation, bias};
       for (const shape& s : shapes) {
-        const auto views = p.views(s, dtype);
+        const auto views = p.views(s, TUTTI_F32);
         const bool taken = keeps_nan || activation == TUTTI_ACTIVATION_NONE || !s.served;
         BOOST_TEST(p.supports(views, params) == taken, s.what);
         if (!taken) continue;
-        const int products = last().products, launches = STUB_CALL(stub_count)().launches;
-        p.launch(views, params);
-        BOOST_TEST(last().products - products == (s.served ? 1 : 0), s.what);
-        BOOST_TEST(STUB_CALL(stub_count)().launches - launches == (s.served ? 0 : 1), s.what);
-        if (s.served) p.check(s, params);
+        const int products = last().products, launched = launches();
+        tutti_plan* const plan = p.prepare(views, params);
+        p.launch(plan, params);
+        // The algorithm of a shape, and of addresses so aligned, is asked for once.
+        const int heuristics = last().heuristics;
+        p.launch(plan, params);
+        BOOST_TEST(last().heuristics == heuristics, s.what);
+        BOOST_TEST(last().products - products == (s.served ? 2 : 0), s.what);
+        BOOST_TEST(launches() - launched == (s.served ? 0 : 2), s.what);
+        const int wanted = fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+        if (s.served) BOOST_TEST(last().compute_type == wanted, s.what);
+        p.check(s, params);
+        plugin().op->release(plan);
       }
     }
   }
 }
 
-}  // namespace
+// Parts of sums are not rounded to 16 bits.
+BOOST_AUTO_TEST_CASE(reductions_of_long_sums) {
+  problem p;
+  for (const int32_t dtype : {TUTTI_F32, TUTTI_F16, TUTTI_BF16}) {
+    plugin().op->release(p.prepare(p.views(shapes[0], dtype), plain));
+    BOOST_TEST(last().reductions == (dtype == TUTTI_F32 ? CUBLASLT_REDUCTION_SCHEME_MASK
+                                                        : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+  }
+}
 
-BOOST_AUTO_TEST_CASE(bias_and_relu) {
-  const bool keeps_nan = std::getenv("TUTTI_STUB_RELU") == nullptr;
-  check_epilogues<float>(TUTTI_F32, keeps_nan);
+// Whatever its strides and epilogue, a small product is one launch of the plugin's kernel.
+BOOST_AUTO_TEST_CASE(small) {
+  problem p;
+  const tutti_matmul_params params = {sizeof params, TUTTI_ACTIVATION_RELU, 1};
+  const int products = last().products;
+  for (const shape& s : {shape{"small", 1, 20, 96, 40, {0, 96, 1}, {0, 40, 1}, false},
+                         shape{"many", 6, 13, 5, 31, {0, 5, 1}, {0, 1, 5}, false}}) {
+    CALL(emulator_notes)();
+    p.launch(p.views(s, TUTTI_F32), params);
+    const std::string notes = CALL(emulator_notes)();
+    BOOST_TEST(notes.rfind("tutti_matmul_small ", 0) == 0u, notes);
+    BOOST_TEST(notes.find('\n') == notes.size() - 1, notes);
+    p.check(s, params);
+  }
+  BOOST_TEST(last().products == products);
 }
 
 BOOST_AUTO_TEST_CASE(epilogues_that_no_one_knows) {
-  problem<float> p;
+  problem p;
   auto views = p.views(shapes[0], TUTTI_F32);
   BOOST_TEST(!p.supports(views, {sizeof(tutti_matmul_params), 77, 0}));
   const tutti_matmul_params biased = {sizeof biased, TUTTI_ACTIVATION_NONE, 1};
   views[3].stride[1] = 5;
   BOOST_TEST(!p.supports(views, biased));
   views[3].extent[1] = 7;
-  const tutti_operator_desc d = problem<float>::describe(views, biased);
+  const tutti_operator_desc d = problem::describe(views, biased);
   int32_t support = TUTTI_SUPPORT_NO;
   const outcome result = take(plugin().op->supports(p.device, &d, &support, nullptr));
   BOOST_TEST(result.code == TUTTI_ERROR_INVALID_ARGUMENT);

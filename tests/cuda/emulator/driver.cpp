@@ -4,11 +4,14 @@
 // a driver where it can be: work is done as late and in as mixed an order as CUDA allows.
 #include "driver.hpp"
 
+#include <nvrtc.h>
+
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <thread>
 
+#include "control.hpp"
 #include "launch.hpp"
 
 struct CUfunc_st {
@@ -20,6 +23,7 @@ struct CUfunc_st {
 struct CUmod_st {
   std::shared_ptr<tutti_emulator::module> code;
   std::map<std::string, CUfunc_st> functions;
+  tutti_emulator::counted counts = {};
 };
 
 using namespace tutti_emulator;
@@ -35,11 +39,15 @@ CUcontext context_of(int device) {
 
 int device_count() {
   const char* text = std::getenv("TUTTI_EMULATOR_DEVICES");
-  return text != nullptr ? std::clamp(std::atoi(text), 1, 8) : 2;
+  return text != nullptr ? std::clamp(std::atoi(text), 0, 8) : 2;
 }
 
-CUresult usable() {
-  return current == nullptr ? CUDA_ERROR_INVALID_CONTEXT : device_error(current->device);
+CUresult usable(const char* function) {
+  if (current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const CUresult wanted = called(function);
+  if (wanted == CUDA_ERROR_ILLEGAL_ADDRESS)
+    end_device(current->device, {wanted, std::string("a test wants it of ") + function});
+  return wanted != CUDA_SUCCESS ? wanted : device_error(current->device);
 }
 
 CUresult wait_for(std::unique_lock<std::mutex>& held, int device,
@@ -50,9 +58,10 @@ CUresult wait_for(std::unique_lock<std::mutex>& held, int device,
 
 }  // namespace tutti_emulator
 
-CUDA_CALL(cuInit, (unsigned)) { return CUDA_SUCCESS; }
+CUDA_CALL(cuInit, (unsigned)) { return device_count() == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS; }
 CUDA_CALL(cuDriverGetVersion, (int* version)) {
-  *version = 13000;
+  const char* text = std::getenv("TUTTI_EMULATOR_VERSION");
+  *version = text != nullptr ? std::atoi(text) : 13000;
   return CUDA_SUCCESS;
 }
 CUDA_CALL(cuGetErrorName, (CUresult code, const char** name)) {
@@ -64,6 +73,7 @@ CUDA_CALL(cuGetErrorName, (CUresult code, const char** name)) {
     TUTTI_NAMED(CUDA_SUCCESS)
     TUTTI_NAMED(CUDA_ERROR_INVALID_VALUE)
     TUTTI_NAMED(CUDA_ERROR_OUT_OF_MEMORY)
+    TUTTI_NAMED(CUDA_ERROR_NO_DEVICE)
     TUTTI_NAMED(CUDA_ERROR_INVALID_CONTEXT)
     TUTTI_NAMED(CUDA_ERROR_INVALID_HANDLE)
     TUTTI_NAMED(CUDA_ERROR_INVALID_IMAGE)
@@ -115,7 +125,6 @@ CUDA_CALL(cuDeviceGetAttribute, (int* value, CUdevice_attribute what, CUdevice d
       return CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
     case CU_DEVICE_ATTRIBUTE_INTEGRATED:
-    case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
       *value = 0;
       return CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
@@ -129,9 +138,12 @@ CUDA_CALL(cuDeviceGetAttribute, (int* value, CUdevice_attribute what, CUdevice d
       *value = most_shared;
       return CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-    case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
-      *value = device + 1;
+      *value = 0x1b + device;
       return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
+      *value = 3;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
     case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
       *value = 1;
       return CUDA_SUCCESS;
@@ -145,9 +157,13 @@ CUDA_CALL(cuDeviceCanAccessPeer, (int* can, CUdevice, CUdevice)) {
 }
 CUDA_CALL(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device)) {
   *context = context_of(device);
+  ++alive;
   return CUDA_SUCCESS;
 }
-CUDA_CALL(cuDevicePrimaryCtxRelease_v2, (CUdevice)) { return CUDA_SUCCESS; }
+CUDA_CALL(cuDevicePrimaryCtxRelease_v2, (CUdevice)) {
+  --alive;
+  return CUDA_SUCCESS;
+}
 CUDA_CALL(cuCtxGetCurrent, (CUcontext * context)) {
   *context = current;
   return CUDA_SUCCESS;
@@ -261,7 +277,7 @@ CUDA_CALL(cuEventRecord, (CUevent event, CUstream stream)) {
 CUDA_CALL(cuEventQuery, (CUevent event)) {
   NEEDS_DEVICE
   step();
-  if (const CUresult lost = usable(); lost != CUDA_SUCCESS) return lost;
+  if (const CUresult lost = device_error(current->device); lost != CUDA_SUCCESS) return lost;
   return event->latest == nullptr || event->latest->reached ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 CUDA_CALL(cuEventSynchronize, (CUevent event)) {
@@ -269,6 +285,14 @@ CUDA_CALL(cuEventSynchronize, (CUevent event)) {
   const auto until = event->latest;
   if (until == nullptr) return CUDA_SUCCESS;
   return wait_for(held, current->device, [&] { return until->reached; });
+}
+
+namespace {
+float wanted_ms = -1;
+}
+void emulator_set_elapsed(float milliseconds) {
+  const std::lock_guard held(lock());
+  wanted_ms = milliseconds;
 }
 // The header of CUDA 13 gives this name to another version.
 #undef cuEventElapsedTime
@@ -278,7 +302,8 @@ CUDA_CALL(cuEventElapsedTime, (float* milliseconds, CUevent from, CUevent to)) {
     if (!each->is_timed || each->latest == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (!each->latest->reached) return CUDA_ERROR_NOT_READY;
   }
-  *milliseconds = static_cast<float>(to->latest->milliseconds - from->latest->milliseconds);
+  const double passed = to->latest->milliseconds - from->latest->milliseconds;
+  *milliseconds = wanted_ms < 0 ? static_cast<float>(passed) : wanted_ms;
   return CUDA_SUCCESS;
 }
 
@@ -306,8 +331,21 @@ CUDA_CALL(cuModuleLoadData, (CUmodule * result, const void* elf)) {
   }
   return CUDA_SUCCESS;
 }
-// There is no PTX here.
-CUDA_CALL(cuModuleLoadDataEx, (CUmodule*, const void*, unsigned, CUjit_option*, void**)) {
+// What stands for PTX here is CUDA C++.
+CUDA_CALL(cuModuleLoadDataEx, (CUmodule * result, const void* text, unsigned count,
+                               CUjit_option* options, void** values)) {
+  nvrtcProgram program = nullptr;
+  nvrtcCreateProgram(&program, static_cast<const char*>(text), "ptx", 0, nullptr, nullptr);
+  const bool good = nvrtcCompileProgram(program, 0, nullptr) == NVRTC_SUCCESS;
+  size_t bytes = 0;
+  (good ? nvrtcGetCUBINSize : nvrtcGetProgramLogSize)(program, &bytes);
+  std::vector<char> made(bytes);
+  (good ? nvrtcGetCUBIN : nvrtcGetProgramLog)(program, made.data());
+  nvrtcDestroyProgram(&program);
+  if (good) return cuModuleLoadData(result, made.data());
+  for (unsigned n = 0; n < count; ++n)
+    if (options[n] == CU_JIT_ERROR_LOG_BUFFER)
+      std::strcpy(static_cast<char*>(values[n]), made.data());
   return CUDA_ERROR_INVALID_PTX;
 }
 CUDA_CALL(cuModuleUnload, (CUmodule handle)) {
@@ -371,6 +409,7 @@ CUDA_CALL(cuLaunchKernel,
     bytes += (k.parameters[n] + 7) / 8 * 8;
   }
   if (bytes > 4096) return CUDA_ERROR_INVALID_VALUE;
+  note(l.name + ' ' + std::to_string(gx) + ' ' + std::to_string(gy) + ' ' + std::to_string(bx));
   enqueue(stream, {[l = std::move(l)] { return execute(l); }});
   return CUDA_SUCCESS;
 }

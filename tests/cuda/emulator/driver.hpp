@@ -22,8 +22,9 @@ constexpr int most_shared = 227 << 10;
 extern thread_local CUcontext current;
 CUcontext context_of(int device);
 int device_count();
-// Whether this thread has a context, of a device that no fault has ended.
-CUresult usable();
+// Whether this thread has a context, of a device that no fault has ended, and no test wants
+// `function` to fail.
+CUresult usable(const char* function);
 // Runs queued work until `reached`, or until the device is lost.
 CUresult wait_for(std::unique_lock<std::mutex>& held, int device,
                   const std::function<bool()>& reached);
@@ -35,7 +36,7 @@ CUresult wait_for(std::unique_lock<std::mutex>& held, int device,
 
 #define NEEDS_DEVICE                             \
   std::unique_lock held(tutti_emulator::lock()); \
-  if (const CUresult lost = tutti_emulator::usable(); lost != CUDA_SUCCESS) return lost;
+  if (const CUresult lost = tutti_emulator::usable(__func__); lost != CUDA_SUCCESS) return lost;
 
 // The default stream is used by nothing here, and its rules are others.
 #define NEEDS_STREAM \

@@ -83,7 +83,10 @@ CUDA_CALL(cuDeviceGetDefaultMemPool, (CUmemoryPool * pool, CUdevice device)) {
   *pool = reinterpret_cast<CUmemoryPool>(context_of(device));
   return CUDA_SUCCESS;
 }
-CUDA_CALL(cuMemPoolTrimTo, (CUmemoryPool, size_t)) { return CUDA_SUCCESS; }
+CUDA_CALL(cuMemPoolTrimTo, (CUmemoryPool, size_t)) {
+  NEEDS_DEVICE
+  return CUDA_SUCCESS;
+}
 CUDA_CALL(cuMemPoolSetAccess, (CUmemoryPool, const CUmemAccessDesc*, size_t)) {
   return CUDA_SUCCESS;
 }
@@ -91,7 +94,9 @@ CUDA_CALL(cuMemHostAlloc, (void** at, size_t bytes, unsigned)) {
   NEEDS_DEVICE
   const uintptr_t made = the_memory().allocate(bytes, current->device, owner::host, life::live);
   *at = reinterpret_cast<void*>(made);
-  return made != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  if (made == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  ++alive;
+  return CUDA_SUCCESS;
 }
 // Does not wait: what is queued and touches it later is found.
 CUDA_CALL(cuMemFreeHost, (void* at)) {
@@ -99,6 +104,7 @@ CUDA_CALL(cuMemFreeHost, (void* at)) {
   const allocation* const found = the_memory().starting_at(address(at));
   if (found == nullptr || found->kind != owner::host) return CUDA_ERROR_INVALID_VALUE;
   the_memory().set_state(address(at), life::freed);
+  --alive;
   return CUDA_SUCCESS;
 }
 CUDA_CALL(cuPointerGetAttribute, (void* value, CUpointer_attribute what, CUdeviceptr at)) {

@@ -3,37 +3,22 @@
 // What the emulator computes and what it refuses, by the driver's own functions. A fault ends a
 // device, so that each case has one of its own.
 #include <cuda.h>
-#include <dlfcn.h>
 #include <nvrtc.h>
 
 #include <boost/test/unit_test.hpp>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
-#include "tutti_test/paths.hpp"
-
-// The header gives this name to another version.
-#undef cuEventElapsedTime
+#include "../plugin.hpp"
 
 namespace {
 
-void* emulator() {
-  static void* const library = dlopen(std::getenv("TUTTI_CUDA_DRIVER"), RTLD_NOW);
-  BOOST_TEST_REQUIRE(library != nullptr);
-  return library;
-}
-template <typename F>
-F* function(const char* name) {
-  return reinterpret_cast<F*>(dlsym(emulator(), name));
-}
-#define CALL(name) function<decltype(name)>(#name)
 #define GOOD(...) BOOST_TEST_REQUIRE((__VA_ARGS__) == 0)
 
 bool fault_tells(const std::string& text) {
-  const std::string found = function<const char*()>("emulator_last_fault")();
+  const std::string found = CALL(emulator_last_fault)();
   BOOST_TEST(found.find(text) != std::string::npos, "found: " << found);
   return true;
 }
@@ -152,7 +137,8 @@ BOOST_FIXTURE_TEST_CASE(streams_keep_no_order_but_that_of_events, fixture) {
   GOOD(CALL(cuEventCreate)(&begin, 0));
   GOOD(CALL(cuEventCreate)(&end, 0));
   float milliseconds = 0;
-  const auto elapsed = function<CUresult(float*, CUevent, CUevent)>("cuEventElapsedTime");
+  const auto elapsed =
+      tutti::test::emulator_function<CUresult(float*, CUevent, CUevent)>("cuEventElapsedTime");
   BOOST_TEST(elapsed(&milliseconds, begin, end) == CUDA_ERROR_INVALID_HANDLE);  // never recorded
   bool seen[2] = {};
   for (int n = 0; n < 200 && !(seen[0] && seen[1]); ++n) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the emulator finds wrong: said on the error output, kept for tests, and answered with
-// CUDA's code.
+// CUDA's code. What tests make it do, and what it notes for them (control.hpp).
 #pragma once
 
 #include <cuda.h>
 
+#include <atomic>
 #include <string>
 
 namespace tutti_emulator {
@@ -24,7 +25,16 @@ struct fault_error {
 unsigned seed();
 CUresult report(const fault& what);
 
-}  // namespace tutti_emulator
+// The lock is held in what follows. Counts a call, and returns what a test wants of it.
+CUresult called(const char* function);
+void note(const std::string& text);
 
-// The text of the latest fault, "" where there was none.
-extern "C" const char* emulator_last_fault();
+extern std::atomic<int> alive;
+struct counted {
+  counted() { ++alive; }
+  ~counted() { --alive; }
+  counted(const counted&) = delete;
+  counted& operator=(const counted&) = delete;
+};
+
+}  // namespace tutti_emulator

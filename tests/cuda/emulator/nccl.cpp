@@ -20,6 +20,8 @@ using tutti::host::bfloat16_to_float, tutti::host::float_to_bfloat16;
 using tutti::host::float_to_half, tutti::host::half_to_float;
 
 enum kind { all_reduce, reduce, broadcast, reduce_scatter, all_gather, message };
+constexpr const char* names[] = {"all_reduce", "reduce", "broadcast", "reduce_scatter",
+                                 "all_gather"};
 
 struct part {
   int rank = 0;
@@ -140,6 +142,11 @@ int join(communicator& c, std::array<long, 2> sort, size_t expected, part mine,
   const std::lock_guard held(lock());
   if (!is_known(stream) || std::get<2>(what) < 0 || std::get<2>(what) > 9) return 4;
   const bool receives = std::get<0>(what) == message && mine.out != nullptr;
+  const std::string name = std::get<0>(what) < message ? names[std::get<0>(what)]
+                           : receives                  ? "receive"
+                                                       : "send";
+  if (const CUresult wanted = called(name.c_str()); wanted != CUDA_SUCCESS) return wanted;
+  note(name + '@' + std::to_string(c.rank) + ' ' + std::to_string(std::get<1>(what)));
   const long number = c.calls[{sort[0], sort[1], receives ? 1 : 0}]++;
   std::shared_ptr<meeting>& at = c.of->open[{sort[0], sort[1], number}];
   if (at == nullptr) at = std::make_shared<meeting>(meeting{what, expected, {}, false});
@@ -187,6 +194,7 @@ int ncclGetUniqueId(emulator_group_id* id) {
   const std::lock_guard held(lock());
   *id = {};
   id->number = ++made;
+  note("id");
   return 0;
 }
 int ncclCommInitRank(void** result, int count, emulator_group_id id, int rank) {
@@ -196,6 +204,8 @@ int ncclCommInitRank(void** result, int count, emulator_group_id id, int rank) {
   if (of == nullptr) of = std::make_shared<group>(group{count, false, {}});
   if (of->size != count || rank < 0 || rank >= count) return 4;
   *result = new communicator{of, rank, {}};
+  note("init@" + std::to_string(rank) + " of " + std::to_string(count) + " by id " +
+       std::to_string(id.number));
   return 0;
 }
 int ncclCommDestroy(void* c) {
@@ -207,16 +217,20 @@ int ncclCommAbort(void* c) {
   {
     const std::lock_guard held(lock());
     static_cast<communicator*>(c)->of->is_aborted = true;
+    note("abort");
   }
   return ncclCommDestroy(c);
 }
 int ncclGroupStart() {
+  const std::lock_guard held(lock());
+  note("start");
   ++depth;
   return 0;
 }
 int ncclGroupEnd() {
-  if (--depth > 0) return 0;
   const std::lock_guard held(lock());
+  note("end");
+  if (--depth > 0) return 0;
   for (const leaving& l : to_leave) leave(l);
   to_leave.clear();
   return 0;

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "control.hpp"
 #include "kernel_text.hpp"
 
 struct _nvrtcProgram {
@@ -232,14 +233,11 @@ NVRTC(nvrtcGetCUBIN, (nvrtcProgram program, char* image)) {
 NVRTC(nvrtcGetPTXSize, (nvrtcProgram, size_t*)) { return NVRTC_ERROR_INVALID_INPUT; }
 NVRTC(nvrtcGetPTX, (nvrtcProgram, char*)) { return NVRTC_ERROR_INVALID_INPUT; }
 
-// For tests of the emulator: the first place of `from` in each source that is compiled from now on
-// becomes `to`; "" ends it. emulator_changed() tells how many sources had one.
-extern "C" __attribute__((visibility("default"))) void emulator_change(const char* from,
-                                                                       const char* to) {
+void emulator_change(const char* from, const char* to) {
   const std::lock_guard held(change_mutex);
   the_change = {from, to, 0};
 }
-extern "C" __attribute__((visibility("default"))) int emulator_changed() {
+int emulator_changed() {
   const std::lock_guard held(change_mutex);
   return the_change.done;
 }

@@ -48,11 +48,13 @@ double now_ms() {
 }
 
 CUstream new_stream(int device) {
+  ++alive;
   streams().push_back(new CUstream_st{device, false, {}});
   return streams().back();
 }
 
 void destroy(CUstream stream) {
+  --alive;
   stream->is_destroyed = true;
   forget_ended();
 }

@@ -39,6 +39,7 @@ struct CUstream_st {
 struct CUevent_st {
   bool is_timed = true;
   std::shared_ptr<tutti_emulator::moment> latest;  // NULL: never recorded
+  tutti_emulator::counted counts = {};
 };
 
 namespace tutti_emulator {
