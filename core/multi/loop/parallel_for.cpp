@@ -136,9 +136,10 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
             detail::start_thread([self = shared_from_this(), i] { self->work(i); });
       } catch (const std::system_error& e) {  // running threads stop by themselves
         const std::lock_guard lock(mutex_);
-        error_ = std::make_exception_ptr(device_error(
-            fmt::format("{}: no thread {} of {}: {}", options_.label, i, threads_.size(), e.what()),
-            TUTTI_ERROR_OUT_OF_MEMORY, 0, true));
+        const std::string name = i < group_.size() ? group_[i].name() : "results of other ranks";
+        error_ = std::make_exception_ptr(
+            device_error(fmt::format("{}: no thread for {}: {}", options_.label, name, e.what()),
+                         TUTTI_ERROR_OUT_OF_MEMORY, 0, true, i < group_.size() ? name : ""));
         for (; i < threads_.size(); ++i) threads_[i].exited = true;
       }
     }
