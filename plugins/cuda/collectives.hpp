@@ -91,8 +91,10 @@ class collective_team {
   std::vector<shared_meeting> take_ready();
   void begin(std::vector<shared_meeting> ready);
   void prepare(collective_meeting& meeting);
-  void park(collective_meeting::part& part);
-  void hand_over(const shared_meeting& meeting, collective_call& call, uint64_t unit,
+  collective_meeting::part* waiting_part(const shared_meeting& meeting, const collective_call& call,
+                                         uint64_t unit);
+  void park(const shared_meeting& meeting, const collective_call& call, uint64_t unit);
+  void hand_over(const shared_meeting& meeting, const collective_call& call, uint64_t unit,
                  event_recorder& recorder);
   void fail(collective_meeting& meeting, const sdk::plugin_error& why) noexcept;
   void settle_ended();

@@ -197,47 +197,64 @@ void collective_team::enqueue(const std::vector<collective_call*>& calls) {
   for (size_t n = 0; n < calls.size(); ++n) trying([&] { meetings[n] = arrive(*calls[n], unit); });
   for (auto ready = take_ready(); !ready.empty(); ready = take_ready())
     trying([&] { begin(ready); });
-  for (size_t n = 0; n < calls.size(); ++n)
-    if (meetings[n] != nullptr && !meetings[n]->failure)
-      trying([&] { hand_over(meetings[n], *calls[n], unit, *recorders[n]); });
+  const auto each = [&](auto&& step) {
+    for (size_t n = 0; n < calls.size(); ++n) {
+      if (meetings[n] == nullptr || meetings[n]->failure) continue;
+      trying([&] {
+        const scoped_context context(*calls[n]->communicator->device);
+        try {
+          step(n);
+        } catch (...) {
+          fail(*meetings[n], current_failure(calls[n]->name));
+          throw;
+        }
+      });
+    }
+  };
+  // The calls of a unit proceed together: no stream waits before all have their events.
+  each([&](size_t n) { park(meetings[n], *calls[n], unit); });
+  each([&](size_t n) { hand_over(meetings[n], *calls[n], unit, *recorders[n]); });
   if (first != nullptr) std::rethrow_exception(first);
 }
 
-// After the work, or where its end will be known.
-void collective_team::hand_over(const shared_meeting& meeting, collective_call& call, uint64_t unit,
-                                event_recorder& recorder) {
-  const scoped_context context(*call.communicator->device);
-  try {
-    if (std::find(waiting_.begin(), waiting_.end(), meeting) != waiting_.end())
-      for (collective_meeting::part& part : meeting->parts)
-        if (part.unit == unit && part.member == call.communicator && part.before == nullptr)
-          park(part);
-    recorder.finish();
-    if (call.event != nullptr) (*call.event)->behind.push_back(meeting->fate);
-  } catch (...) {
-    fail(*meeting, current_failure(call.name));
-    throw;
-  }
+// The part of a call that waits for other participants; null: it has begun.
+collective_meeting::part* collective_team::waiting_part(const shared_meeting& meeting,
+                                                        const collective_call& call,
+                                                        uint64_t unit) {
+  if (std::find(waiting_.begin(), waiting_.end(), meeting) == waiting_.end()) return nullptr;
+  return &*std::find_if(meeting->parts.begin(), meeting->parts.end(), [&](const auto& part) {
+    return part.unit == unit && part.member == call.communicator && part.call.sends == call.sends;
+  });
 }
 
-void collective_team::park(collective_meeting::part& part) {
-  tutti_communicator& member = *part.member;
+void collective_team::park(const shared_meeting& meeting, const collective_call& call,
+                           uint64_t unit) {
+  collective_meeting::part* const part = waiting_part(meeting, call, unit);
+  if (part == nullptr) return;
+  tutti_communicator& member = *part->member;
   tutti_device& device = *member.device;
-  CUstream stream = part.call.stream->handle;
   if (member.words.empty()) {
-    part.until = device.words.take(device);
+    part->until = device.words.take(device);
   } else {
-    part.until = member.words.back();
+    part->until = member.words.back();
     member.words.pop_back();
-    ++part.until.target;
+    ++part->until.target;
   }
   const CUevent before = device.events.take(device, false);
-  check(&device, cu().event_record(before, stream), "cuEventRecord");
-  check(&device,
-        cu().stream_wait_value(stream, reinterpret_cast<CUdeviceptr>(part.until.at),
-                               part.until.target, CU_STREAM_WAIT_VALUE_GEQ),
-        "cuStreamWaitValue32");
-  part.before = before;
+  check(&device, cu().event_record(before, call.stream->handle), "cuEventRecord");
+  part->before = before;
+}
+
+// After the work, or where its end will be known.
+void collective_team::hand_over(const shared_meeting& meeting, const collective_call& call,
+                                uint64_t unit, event_recorder& recorder) {
+  if (const collective_meeting::part* const part = waiting_part(meeting, call, unit))
+    check(part->member->device,
+          cu().stream_wait_value(call.stream->handle, reinterpret_cast<CUdeviceptr>(part->until.at),
+                                 part->until.target, CU_STREAM_WAIT_VALUE_GEQ),
+          "cuStreamWaitValue32");
+  recorder.finish();
+  if (call.event != nullptr) (*call.event)->behind.push_back(meeting->fate);
 }
 
 // Steps that can fail before NCCL is called.

@@ -143,6 +143,23 @@ BOOST_AUTO_TEST_CASE(calls_of_a_stream_are_groups_one_after_the_other) {
   plugin().memory->release(memory);
 }
 
+// Each brings its half of an exchange, on one stream.
+BOOST_AUTO_TEST_CASE(calls_of_a_group_do_not_wait_for_each_other) {
+  pair_of_devices d;
+  tutti_communicator* p[2] = {};
+  const tutti_test::collective_calls api{*plugin().collective};
+  good(api.create(d.device, 2, p));
+  calls();
+  const tutti_view views[2] = {d.view(0, TUTTI_F32, 16), d.view(1, TUTTI_F32, 16)};
+  for (uint32_t n = 0; n < 2; ++n)
+    good(api.group(
+        {{TUTTI_COLLECTIVE_SEND, 0, 1 - n, 0, p[n], d.stream[n], &views[n], nullptr, nullptr},
+         {TUTTI_COLLECTIVE_RECEIVE, 0, 1 - n, 0, p[n], d.stream[n], nullptr, &views[n], nullptr}}));
+  BOOST_TEST(calls() == "start\nsend@0 16\nreceive@1 16\nreceive@0 16\nsend@1 16\nend\n");
+  for (tutti_stream* stream : d.stream) good(plugin().stream->synchronize(stream));
+  for (tutti_communicator* one : p) api.release(one);
+}
+
 namespace {
 
 // A store of this process, which stands for one between processes.
