@@ -29,9 +29,6 @@ struct tutti_communicator {
   std::vector<tutti::cuda::pinned_word> words;             // written only by the lane, so in order
   uint64_t collectives = 0;                                // number of calls
   std::map<std::pair<uint32_t, bool>, uint64_t> messages;  // the same by peer and direction
-  // In groups of several processes: calls not yet passed to NCCL, with the number of their enqueue
-  // call.
-  std::deque<std::pair<uint64_t, tutti::cuda::collective_meeting*>> queue;
 
   uint32_t size() const;
   void require_peer(uint32_t, const std::string&) const {}  // NCCL supports messages to oneself
@@ -92,11 +89,12 @@ class collective_team {
   shared_meeting arrive(collective_call& call, uint64_t unit);
   shared_meeting find(const collective_call& call);
   std::vector<shared_meeting> take_ready();
-  bool may_begin(const collective_meeting& meeting) const;
   void begin(std::vector<shared_meeting> ready);
   void prepare(collective_meeting& meeting);
-  void park(collective_meeting::part& part);
-  void hand_over(const shared_meeting& meeting, collective_call& call, uint64_t unit,
+  collective_meeting::part* waiting_part(const shared_meeting& meeting, const collective_call& call,
+                                         uint64_t unit);
+  void park(const shared_meeting& meeting, const collective_call& call, uint64_t unit);
+  void hand_over(const shared_meeting& meeting, const collective_call& call, uint64_t unit,
                  event_recorder& recorder);
   void fail(collective_meeting& meeting, const sdk::plugin_error& why) noexcept;
   void settle_ended();

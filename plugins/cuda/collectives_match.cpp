@@ -78,6 +78,15 @@ void drop_copy(collective_meeting::part& part) noexcept {
   part.copy = 0;
 }
 
+// Whether a participant of both called `later` in a later unit.
+bool follows(const collective_meeting& later, const collective_meeting& earlier) {
+  return std::any_of(later.parts.begin(), later.parts.end(), [&](const auto& one) {
+    return std::any_of(earlier.parts.begin(), earlier.parts.end(), [&](const auto& other) {
+      return one.member == other.member && one.unit > other.unit;
+    });
+  });
+}
+
 // Lets the stream of an early caller continue, after the work of its lane.
 void let_go(collective_meeting::part& part) noexcept {
   if (part.before == nullptr) return;
@@ -142,35 +151,27 @@ shared_meeting collective_team::arrive(collective_call& call, uint64_t unit) {
   part.call = call;
   part.behind = call.stream->awaited.open();
   part.unit = unit;
-  if (!is_whole_) part.member->queue.emplace_back(unit, meeting.get());
   return meeting;
 }
 
-// Processes must agree on the order in which each participant's calls reach NCCL: that of the
-// calls.
-bool collective_team::may_begin(const collective_meeting& meeting) const {
-  return meeting.is_complete() &&
-         (is_whole_ || std::all_of(meeting.parts.begin(), meeting.parts.end(), [](const auto& p) {
-            return p.member->queue.front().first == p.unit;
-          }));
-}
-
+// What can begin as one group of NCCL: calls of one unit for each participant. The lane releases
+// the streams after the whole group, and a later call of the same participant may be enqueued
+// behind an earlier one. Processes must agree on the order in which each participant's calls reach
+// NCCL: that of the calls.
 std::vector<shared_meeting> collective_team::take_ready() {
+  std::deque<shared_meeting> complete;
+  std::copy_if(waiting_.begin(), waiting_.end(), std::back_inserter(complete),
+               [](const shared_meeting& one) { return one->is_complete(); });
+  const auto& called = is_whole_ ? complete : waiting_;
   std::vector<shared_meeting> ready;
-  for (bool more = true; more;) {
-    more = false;
-    for (auto at = waiting_.begin(); at != waiting_.end();) {
-      if (!may_begin(**at)) {
-        ++at;
-        continue;
-      }
-      for (const auto& part : (*at)->parts)
-        std::erase_if(part.member->queue, [&](const auto& q) { return q.second == at->get(); });
-      ready.push_back(std::move(*at));
-      at = waiting_.erase(at);
-      more = !is_whole_;
-    }
-  }
+  for (const shared_meeting& one : complete)
+    if (std::none_of(called.begin(), called.end(), [&](const shared_meeting& other) {
+          return other != one && follows(*one, *other);
+        }))
+      ready.push_back(one);
+  // Two participants may have called in different orders.
+  if (ready.empty() && is_whole_) ready.assign(complete.begin(), complete.end());
+  for (const shared_meeting& one : ready) std::erase(waiting_, one);
   return ready;
 }
 
@@ -194,49 +195,66 @@ void collective_team::enqueue(const std::vector<collective_call*>& calls) {
   }
   std::vector<shared_meeting> meetings(calls.size());
   for (size_t n = 0; n < calls.size(); ++n) trying([&] { meetings[n] = arrive(*calls[n], unit); });
-  if (std::vector<shared_meeting> ready = take_ready(); !ready.empty())
-    trying([&] { begin(std::move(ready)); });
-  for (size_t n = 0; n < calls.size(); ++n)
-    if (meetings[n] != nullptr && !meetings[n]->failure)
-      trying([&] { hand_over(meetings[n], *calls[n], unit, *recorders[n]); });
+  for (auto ready = take_ready(); !ready.empty(); ready = take_ready())
+    trying([&] { begin(ready); });
+  const auto each = [&](auto&& step) {
+    for (size_t n = 0; n < calls.size(); ++n) {
+      if (meetings[n] == nullptr || meetings[n]->failure) continue;
+      trying([&] {
+        const scoped_context context(*calls[n]->communicator->device);
+        try {
+          step(n);
+        } catch (...) {
+          fail(*meetings[n], current_failure(calls[n]->name));
+          throw;
+        }
+      });
+    }
+  };
+  // The calls of a unit proceed together: no stream waits before all have their events.
+  each([&](size_t n) { park(meetings[n], *calls[n], unit); });
+  each([&](size_t n) { hand_over(meetings[n], *calls[n], unit, *recorders[n]); });
   if (first != nullptr) std::rethrow_exception(first);
 }
 
-// After the work, or where its end will be known.
-void collective_team::hand_over(const shared_meeting& meeting, collective_call& call, uint64_t unit,
-                                event_recorder& recorder) {
-  const scoped_context context(*call.communicator->device);
-  try {
-    if (std::find(waiting_.begin(), waiting_.end(), meeting) != waiting_.end())
-      for (collective_meeting::part& part : meeting->parts)
-        if (part.unit == unit && part.member == call.communicator && part.before == nullptr)
-          park(part);
-    recorder.finish();
-    if (call.event != nullptr) (*call.event)->behind.push_back(meeting->fate);
-  } catch (...) {
-    fail(*meeting, current_failure(call.name));
-    throw;
-  }
+// The part of a call that waits for other participants; null: it has begun.
+collective_meeting::part* collective_team::waiting_part(const shared_meeting& meeting,
+                                                        const collective_call& call,
+                                                        uint64_t unit) {
+  if (std::find(waiting_.begin(), waiting_.end(), meeting) == waiting_.end()) return nullptr;
+  return &*std::find_if(meeting->parts.begin(), meeting->parts.end(), [&](const auto& part) {
+    return part.unit == unit && part.member == call.communicator && part.call.sends == call.sends;
+  });
 }
 
-void collective_team::park(collective_meeting::part& part) {
-  tutti_communicator& member = *part.member;
+void collective_team::park(const shared_meeting& meeting, const collective_call& call,
+                           uint64_t unit) {
+  collective_meeting::part* const part = waiting_part(meeting, call, unit);
+  if (part == nullptr) return;
+  tutti_communicator& member = *part->member;
   tutti_device& device = *member.device;
-  CUstream stream = part.call.stream->handle;
   if (member.words.empty()) {
-    part.until = device.words.take(device);
+    part->until = device.words.take(device);
   } else {
-    part.until = member.words.back();
+    part->until = member.words.back();
     member.words.pop_back();
-    ++part.until.target;
+    ++part->until.target;
   }
   const CUevent before = device.events.take(device, false);
-  check(&device, cu().event_record(before, stream), "cuEventRecord");
-  check(&device,
-        cu().stream_wait_value(stream, reinterpret_cast<CUdeviceptr>(part.until.at),
-                               part.until.target, CU_STREAM_WAIT_VALUE_GEQ),
-        "cuStreamWaitValue32");
-  part.before = before;
+  check(&device, cu().event_record(before, call.stream->handle), "cuEventRecord");
+  part->before = before;
+}
+
+// After the work, or where its end will be known.
+void collective_team::hand_over(const shared_meeting& meeting, const collective_call& call,
+                                uint64_t unit, event_recorder& recorder) {
+  if (const collective_meeting::part* const part = waiting_part(meeting, call, unit))
+    check(part->member->device,
+          cu().stream_wait_value(call.stream->handle, reinterpret_cast<CUdeviceptr>(part->until.at),
+                                 part->until.target, CU_STREAM_WAIT_VALUE_GEQ),
+          "cuStreamWaitValue32");
+  recorder.finish();
+  if (call.event != nullptr) (*call.event)->behind.push_back(meeting->fate);
 }
 
 // Steps that can fail before NCCL is called.
@@ -324,7 +342,6 @@ void collective_team::stop(const std::string& why,
   for (const shared_meeting& one : std::exchange(waiting_, {}))
     fail(*one, failure ? *failure
                        : sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT, one->name() + ": " + why));
-  for (tutti_communicator* member : members_) member->queue.clear();
 }
 
 void collective_team::abort() {

@@ -113,6 +113,53 @@ BOOST_AUTO_TEST_CASE(a_group_is_one_of_nccl) {
   for (tutti_communicator* one : p) api.release(one);
 }
 
+// The second waits on the stream for the end of the first, though both can begin at once.
+BOOST_AUTO_TEST_CASE(calls_of_a_stream_are_groups_one_after_the_other) {
+  pair_of_devices d;
+  const open_device third(2);
+  tutti_buffer* const memory = third.buffer(64);
+  tutti_device* const devices[] = {d.device[0], d.device[1], third.device};
+  tutti_communicator* p[3] = {};
+  const tutti_test::collective_calls api{*plugin().collective};
+  good(api.create(devices, 3, p));
+  calls();
+  const tutti_view first = d.view(0, TUTTI_F32, 16), second = d.view(1, TUTTI_F32, 16);
+  tutti_view last = first;
+  last.buffer = memory;
+  good(api.all_reduce(p[0], d.stream[0], &first, &first, TUTTI_REDUCE_SUM, nullptr));
+  good(api.send(p[1], d.stream[1], &second, 2, nullptr));
+  good(api.all_reduce(p[1], d.stream[1], &second, &second, TUTTI_REDUCE_SUM, nullptr));
+  BOOST_TEST(calls() == "");
+  good(api.group(
+      {{TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_REDUCE_SUM, 0, 0, p[2], third.stream, &last, &last,
+        nullptr},
+       {TUTTI_COLLECTIVE_RECEIVE, 0, 1, 0, p[2], third.stream, nullptr, &last, nullptr}}));
+  BOOST_TEST(calls() ==
+             "start\nsend@1 16\nreceive@2 16\nend\n"
+             "start\nall_reduce@0 16\nall_reduce@1 16\nall_reduce@2 16\nend\n");
+  for (tutti_stream* stream : {d.stream[0], d.stream[1], third.stream})
+    good(plugin().stream->synchronize(stream));
+  for (tutti_communicator* one : p) api.release(one);
+  plugin().memory->release(memory);
+}
+
+// Each brings its half of an exchange, on one stream.
+BOOST_AUTO_TEST_CASE(calls_of_a_group_do_not_wait_for_each_other) {
+  pair_of_devices d;
+  tutti_communicator* p[2] = {};
+  const tutti_test::collective_calls api{*plugin().collective};
+  good(api.create(d.device, 2, p));
+  calls();
+  const tutti_view views[2] = {d.view(0, TUTTI_F32, 16), d.view(1, TUTTI_F32, 16)};
+  for (uint32_t n = 0; n < 2; ++n)
+    good(api.group(
+        {{TUTTI_COLLECTIVE_SEND, 0, 1 - n, 0, p[n], d.stream[n], &views[n], nullptr, nullptr},
+         {TUTTI_COLLECTIVE_RECEIVE, 0, 1 - n, 0, p[n], d.stream[n], nullptr, &views[n], nullptr}}));
+  BOOST_TEST(calls() == "start\nsend@0 16\nreceive@1 16\nreceive@0 16\nsend@1 16\nend\n");
+  for (tutti_stream* stream : d.stream) good(plugin().stream->synchronize(stream));
+  for (tutti_communicator* one : p) api.release(one);
+}
+
 namespace {
 
 // A store of this process, which stands for one between processes.
@@ -195,16 +242,12 @@ BOOST_AUTO_TEST_CASE(calls_of_a_participant_keep_their_order_between_processes) 
   calls();
   const tutti_view here = d.view(0, TUTTI_F32, 16), there = d.view(1, TUTTI_F32, 16);
   good(api.all_reduce(p[0], d.stream[0], &here, &here, TUTTI_REDUCE_SUM, nullptr));
-  tutti_stream* second = nullptr;
-  good(create_stream(d.device[0], 0, &second));
-  good(api.send(p[0], second, &here, 2, nullptr));
+  good(api.send(p[0], d.stream[0], &here, 2, nullptr));
   BOOST_TEST(calls() == "");
   good(api.receive(p[1], d.stream[1], &there, 2, nullptr));  // this one has called nothing before
   BOOST_TEST(calls() == "start\nreceive@1 16\nend\n");
   good(api.all_reduce(p[1], d.stream[1], &there, &there, TUTTI_REDUCE_SUM, nullptr));
-  BOOST_TEST(calls() ==
-             "start\nall_reduce@0 16\nall_reduce@1 16\n"
-             "send@0 16\nend\n");
+  BOOST_TEST(calls() == "start\nall_reduce@0 16\nall_reduce@1 16\nend\nstart\nsend@0 16\nend\n");
   // The other process cannot be told, so the whole group is given up.
   const tutti_view nine = d.view(1, TUTTI_F32, 9);
   good(api.all_reduce(p[0], d.stream[0], &here, &here, TUTTI_REDUCE_SUM, nullptr));
@@ -217,5 +260,4 @@ BOOST_AUTO_TEST_CASE(calls_of_a_participant_keep_their_order_between_processes) 
   BOOST_TEST(take(api.broadcast(p[0], d.stream[0], &here, 0, nullptr)).message ==
              "broadcast, participant 0: an earlier one failed: " + refused.message);
   for (tutti_communicator* one : p) api.release(one);
-  plugin().stream->release(second);
 }
