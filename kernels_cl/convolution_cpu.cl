@@ -8,9 +8,9 @@
 // Flat axes are traversed in a stage, listed axes are offsets into it. Bands: flat axes are
 // positions of the result, listed axes taps, and channels are staged; vectors lie along positions,
 // or, where lines are so short that much of them would be between lines, along output channels
-// (rows_at_once is NR then, otherwise MR). Sums, for few positions and
-// many taps as in gradients of weights: the reverse, with members of the batch staged. Dots are
-// sums with few output channels, whose vectors lie along the taps.
+// (rows_at_once is NR then, otherwise MR). Sums, for few positions and many taps as in gradients of
+// weights: the reverse, with members of the batch staged. Dots are sums with few output channels,
+// whose vectors lie along the taps.
 
 #if GROUP == 1
 

@@ -23,12 +23,12 @@ namespace {
 
 using collective::reduction;
 using multi::array_record;
+using multi::caller_tags;
 using multi::job_state;
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a message
 // For reductions: one chunk is sent while the next is added. Open MPI 4 does not split them.
 constexpr std::uint64_t most_reduced = std::uint64_t{4} << 20;
-using multi::caller_tags;
 
 // A copy of an array's values in host memory.
 class host_copy {

@@ -38,9 +38,10 @@ struct array_record {
   std::int64_t extents[TUTTI_MAX_RANK] = {};
 };
 
-/// Tags of callers are lower, and those of the messages before their values begin here.
+/// Number of tags that callers can use. The description of a value is sent with tag + caller_tags.
 constexpr int caller_tags = 1 << 13;
-constexpr int tag_of_links = 1 << 14;
+/// Tag of all messages of rank_link.
+constexpr int tag_of_links = 2 * caller_tags;
 
 tutti_exchange exchange_of(tutti_exchange_kind kind, int peer = 0, int tag = 0);
 
@@ -66,12 +67,14 @@ class TUTTI_INTERNAL_API job_state {
   /// The request is not waited for.
   void leave(tutti_request* request, std::string_view op);
 
-  /// For rank_link: start(), for which earlier errors do not matter; whether the request is done,
-  /// and then it is released; no longer waited for by the link. Errors are those of the peer alone.
+  // For rank_link, whose errors concern one rank and do not end the job.
+  /// Starts an exchange, also after an error.
   tutti_request* post(const tutti_exchange& what, std::shared_ptr<void> memory);
+  /// Whether the request is done; if so, it is released.
   bool done(tutti_request* request);
+  /// The link does not wait for these requests any more.
   void defer(const std::vector<tutti_request*>& requests);
-  /// The rank is not in loops any more, and calls that need all ranks throw.
+  /// Later loops go on without the rank, and calls that need all ranks throw.
   void lose(int rank, const std::string& why);
   bool is_lost(int rank) const { return lost_.contains(rank); }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <thread>
 
 #include "base/log.hpp"
@@ -39,9 +40,6 @@ using message = rank_link::message;
 
 enum message_kind : std::int32_t { hello, alive, assignment, result, failure, end_of_loop };
 
-// Between two questions whether a message has come.
-constexpr std::chrono::microseconds pause_time(200);
-
 std::vector<std::byte> bytes_of(std::string_view text) {
   const auto* const first = reinterpret_cast<const std::byte*>(text.data());
   return {first, first + text.size()};
@@ -52,13 +50,9 @@ std::string text_of(const message& m) {
 }
 
 std::vector<std::string> lines_of(const message& m) {
-  std::vector<std::string> lines(1);
-  for (const char c : text_of(m)) {
-    if (c == '\n')
-      lines.emplace_back();
-    else
-      lines.back() += c;
-  }
+  std::istringstream text(text_of(m));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
 }
 
@@ -238,6 +232,9 @@ void loop_ranks::end(const std::exception_ptr& error) {
     while (!link.closed() && !is_silent(link))
       if (!link.poll()) std::this_thread::sleep_for(pause_time);
   });
+  // Now, because an abandoned thread may release this object while the job is used again.
+  inbox_.clear();
+  peers_.clear();
 }
 
 void loop_ranks::post(std::size_t worker, const chunk& done, const chunk_results& results) {

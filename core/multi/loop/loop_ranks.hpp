@@ -5,6 +5,7 @@
 // received by the thread that watches the loop, and all calls are made with the loop's lock held.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -21,6 +22,9 @@ namespace tutti::multi {
 
 class loop_ranks {
  public:
+  /// Between two checks whether a message has come.
+  static constexpr std::chrono::microseconds pause_time{200};
+
   /// Without effect unless options.job has several ranks.
   loop_ranks(const loop_options& options, const index_range& range);
 
@@ -37,7 +41,7 @@ class loop_ranks {
   void exchange(loop_state& state, double now);
   /// Rank 0: nothing more comes from other ranks. Others: rank 0 has ended the loop.
   bool is_over(const loop_state& state) const;
-  /// Ends the loop on all ranks, with the error or without.
+  /// Ends the loop on all ranks, with the error or without. No messages are exchanged afterwards.
   void end(const std::exception_ptr& error);
 
   /// Others than rank 0: the result of a chunk, and the failure of a device.

@@ -34,8 +34,6 @@ using steady = std::chrono::steady_clock;
 
 // An idle worker checks again periodically, because estimates change with time.
 constexpr std::chrono::milliseconds ask_again(10);
-// Between two questions whether a message of another rank has come.
-constexpr std::chrono::microseconds ask_ranks_again(200);
 
 std::vector<std::string> names_of(const device_group& group) {
   std::vector<std::string> names;
@@ -156,7 +154,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     while (!ended()) {
       if (ranks_.present()) {
         exchange();
-        changed_.wait_for(lock, ask_ranks_again);
+        changed_.wait_for(lock, loop_ranks::pause_time);
       } else if (const auto deadline = state_->deadline()) {
         const auto after = std::chrono::duration_cast<steady::duration>(
             std::chrono::duration<double>(std::min(*deadline, 1e9)));

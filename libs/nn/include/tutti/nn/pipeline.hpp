@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A network divided into stages, each on another device. docs/multi-device.md, "Pipelines".
+// A network divided into stages, each on another device. docs/multi-device.md, "Splits".
 #pragma once
 
 #include <cstdint>
