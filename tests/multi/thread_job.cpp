@@ -35,6 +35,7 @@ struct world {
   std::condition_variable changed;
   std::map<uint64_t, meeting> meetings;
   std::map<std::tuple<uint32_t, uint32_t, int32_t>, std::deque<bytes>> boxes;  // from, to, tag
+  std::deque<std::shared_ptr<void>> requests;  ///< also those that are never done
 };
 
 thread_local tutti_job* joining = nullptr;
@@ -160,6 +161,7 @@ tutti_status* begin(tutti_job* job, const tutti_exchange* what, tutti_request** 
     *request = what->kind == TUTTI_EXCHANGE_SEND      ? send(*job->all, job->rank, *what)
                : what->kind == TUTTI_EXCHANGE_RECEIVE ? receive(*job->all, job->rank, *what)
                                                       : meet(*job, *what);
+    job->all->requests.push_back(std::shared_ptr<tutti_request>(*request));
   });
 }
 
@@ -172,7 +174,6 @@ tutti_status* test(tutti_request* request, uint32_t* done) {
 
 tutti_status* wait(tutti_request* request, double seconds) {
   return guarded([&] {
-    const std::unique_ptr<tutti_request> lost(request);  // whether it is done or not
     std::unique_lock lock(request->all->mutex);
     if (!request->all->changed.wait_for(lock, std::chrono::duration<double>(seconds),
                                         [&] { return request->is_done(); }))

@@ -36,6 +36,8 @@ class rank_link {
   std::optional<message> poll();
   /// The last message of the other rank has been received.
   bool closed() const { return closed_; }
+  /// All messages to the other rank have been sent.
+  bool sent() const { return sent_.empty(); }
   /// Seconds since something came from the other rank.
   double silence() const;
   /// Sends a message of this kind if nothing was sent for a quarter of the time limit.

@@ -229,8 +229,9 @@ void loop_ranks::end(const std::exception_ptr& error) {
   };
   for_all([&](rank_link& link) { link.send(last_message(error)); });
   for_all([&](rank_link& link) {
-    while (!link.closed() && !is_silent(link))
+    while (!(link.closed() && link.sent()) && link.silence() < job_->time_limit())
       if (!link.poll()) std::this_thread::sleep_for(pause_time);
+    is_silent(link);
   });
   // Now, because an abandoned thread may release this object while the job is used again.
   inbox_.clear();
