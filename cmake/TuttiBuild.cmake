@@ -56,10 +56,10 @@ endif()
 set(TUTTI_KERNEL_FOLDER ${PROJECT_SOURCE_DIR}/kernels_cl)
 include(${CMAKE_CURRENT_LIST_DIR}/TuttiPlugin.cmake)
 
-# tutti_install_manifest(NAME): writes the manifest of the plugin after its installation, for the installed
+# tutti_install_manifest(NAME [FOLDER]): writes the manifest of the plugin after its installation, for the installed
 # file, whose RPATH differs from that of the build and which may be stripped.
 function(tutti_install_manifest name)
-  set(folder ${CMAKE_INSTALL_LIBDIR}/tutti/plugins)
+  set(folder ${CMAKE_INSTALL_LIBDIR}/tutti/plugins/${ARGN})
   if(NOT IS_ABSOLUTE ${folder})
     string(PREPEND folder "\${CMAKE_INSTALL_PREFIX}/")
   endif()

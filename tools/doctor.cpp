@@ -82,6 +82,29 @@ finding examine_plugin(detail::device_registry& registry, const detail::plugin_f
   }
 }
 
+/// The plugins with which the processes of a job exchange messages.
+findings examine_communication(detail::device_registry& registry) {
+  findings all;
+  const detail::trust_rules rules = detail::trust_rules_from_environment();
+  for (const auto& folder : registry.loader().folders()) {
+    detail::plugin_loader loader({folder / "communication"});
+    for (const auto& [name, path] : loader.files()) {
+      finding f{grade::good, "plugins", name, path.string(), {}};
+      try {
+        const auto& table = detail::load_communication(path, name, rules);
+        f.text =
+            fmt::format("communication ABI {}, {}, {}", abi_text(table.abi_major, table.abi_minor),
+                        detail::trusted_file(path, name, rules).summary(), f.text);
+      } catch (const std::exception& e) {
+        f = {grade::note, "plugins", name, fmt::format("{}: {}", f.text, e.what()),
+             "needed only for jobs of several processes"};
+      }
+      all.push_back(std::move(f));
+    }
+  }
+  return all;
+}
+
 /// Repeats the checks that programs run before they use the device, and stores the results.
 void prove(const detail::opened_device& d, const std::function<void(const finding&)>& found) {
   const auto proof =
@@ -178,6 +201,7 @@ findings examine_plugins(detail::device_registry& registry, const time_limits& l
     plugins.push_back(
         {grade::problem, "plugins", "none", "no plugin file (libtutti_NAME.so) was found",
          "reinstall the library, or add the directory of the plugins to TUTTI_PLUGIN_PATH"});
+  append(plugins, examine_communication(registry));
   const bool opencl = std::any_of(files.begin(), files.end(),
                                   [](const auto& file) { return file.name == "opencl"; });
   if (opencl) append(plugins, examine_opencl_drivers());

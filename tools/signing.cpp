@@ -49,11 +49,17 @@ int identify(const options& o) {
     detail::trust_rules rules = detail::trust_rules_from_environment();
     rules.any_owner = rules.what == detail::trust_rules::level::any;
     rules.what = detail::trust_rules::level::none;  // the manifest does not exist yet
-    detail::plugin_loader loader({file.path.parent_path()}, nullptr, rules);
-    const detail::plugin& p = loader.load(file.name);
-    line = {{"name", p.name},
-            {"version", p.version},
-            {"abi", fmt::format("{}.{}", p.abi_major, p.abi_minor)}};
+    if (file.path.parent_path().filename() == "communication") {
+      const auto& table = detail::load_communication(file.path, file.name, rules);
+      const std::string abi = fmt::format("{}.{}", table.abi_major, table.abi_minor);
+      line = {{"name", file.name}, {"version", abi}, {"abi", abi}};
+    } else {
+      detail::plugin_loader loader({file.path.parent_path()}, nullptr, rules);
+      const detail::plugin& p = loader.load(file.name);
+      line = {{"name", p.name},
+              {"version", p.version},
+              {"abi", fmt::format("{}.{}", p.abi_major, p.abi_minor)}};
+    }
   } catch (const std::exception& e) {
     line = {{"error", e.what()}};
   }

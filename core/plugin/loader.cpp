@@ -165,11 +165,21 @@ trusted_file check_plugin_file(const fs::path& path, const std::string& name,
   return trusted;
 }
 
-void* load_symbol(const fs::path& path, const std::string& name, const char* symbol) {
-  const trusted_file trusted = check_plugin_file(path, name, trust_rules_from_environment());
+const tutti_communication_api& load_communication(const fs::path& path, const std::string& name,
+                                                  const trust_rules& rules) {
+  const trusted_file trusted = check_plugin_file(path, name, rules);
   boost::dll::shared_library& library = map_trusted(path, trusted);
+  const char* const symbol = TUTTI_COMMUNICATION_ENTRY;
   if (!library.has(symbol)) throw plugin_error(fmt::format("exports no symbol {}", symbol));
-  return reinterpret_cast<void*>(&library.get<void()>(symbol));
+  const auto* const api =
+      library.get<std::remove_pointer_t<tutti_communication_entry_fn>>(symbol)();
+  if (api == nullptr) throw plugin_error("gives no table");
+  if (api->abi_major != TUTTI_COMMUNICATION_MAJOR ||
+      api->struct_size < sizeof(tutti_communication_api))
+    throw plugin_error(fmt::format("built for communication ABI {}.{}, this library has {}.{}",
+                                   api->abi_major, api->abi_minor, TUTTI_COMMUNICATION_MAJOR,
+                                   TUTTI_COMMUNICATION_MINOR));
+  return *api;
 }
 
 search_path default_search_path() {

@@ -16,6 +16,7 @@
 #include "plugin/plugin.hpp"
 #include "plugin/trust.hpp"
 #include "plugin/visit.hpp"
+#include "tutti/communication.h"
 
 namespace tutti::detail {
 
@@ -57,10 +58,10 @@ TUTTI_INTERNAL_API trusted_file check_plugin_file(const std::filesystem::path& p
                                                   const std::string& name,
                                                   const trust_rules& rules);
 
-/// Checks the file in the same way, maps it for the rest of the process, and returns the address of
-/// a function that it exports: for plugins without devices. Throws as check_plugin_file, and
-/// plugin_error.
-void* load_symbol(const std::filesystem::path& path, const std::string& name, const char* symbol);
+/// The table of a communication plugin: checks its file in the same way, and maps it for the rest
+/// of the process. Throws as check_plugin_file, and plugin_error.
+TUTTI_INTERNAL_API const tutti_communication_api& load_communication(
+    const std::filesystem::path& path, const std::string& name, const trust_rules& rules);
 
 /// TUTTI_PLUGIN_PATH (colon-separated, absolute entries only), then tutti/plugins next to the
 /// library. Never contains the current directory.

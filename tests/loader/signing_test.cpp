@@ -75,6 +75,23 @@ BOOST_AUTO_TEST_CASE(a_manifest_says_what_the_plugin_says) {
   BOOST_TEST(std::distance(fs::directory_iterator(w.folder), {}) == 2);
 }
 
+BOOST_AUTO_TEST_CASE(communication_plugins_are_signed_alike) {
+  const fs::path built = fs::path(tutti_test::paths::tutti_program).parent_path() /
+                         "../lib/tutti/plugins/communication/libtutti_mpi.so";
+  if (!fs::exists(built)) return;  // built without MPI
+  const signed_world w;
+  const fs::path plugin = w.folder / "communication" / built.filename();
+  fs::create_directory(plugin.parent_path());
+  fs::copy_file(built, plugin);
+  const outcome made = w.command("sign " + quoted(plugin) + " --key " + quoted(w.secret("mine")));
+  BOOST_TEST(made.output == plugin.string() +
+                                ".json: mpi 1.0, plugin ABI 1.0, signed with the key " +
+                                w.id("mine") + "\n");
+  const std::string verify = "verify-signature " + quoted(plugin) + " --key ";
+  BOOST_TEST(w.command(verify + quoted(w.key("mine"))).status == 0);
+  BOOST_TEST(w.command(verify + quoted(w.key("other"))).status == 1);
+}
+
 BOOST_AUTO_TEST_CASE(secret_keys_that_are_refused) {
   const signed_world w;
   const std::string sign = "sign " + quoted(w.plugin) + " --key ";

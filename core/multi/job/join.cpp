@@ -31,24 +31,15 @@ std::string own_program() {
                      TUTTI_VERSION);
 }
 
-const tutti_communication_api& load(const std::string& name) {
+const tutti_communication_api& find_communication(const std::string& name) {
   const std::vector<fs::path> folders = detail::default_search_path().folders;
   std::vector<std::string> tried;
   for (const fs::path& folder : folders) {
     const fs::path file = folder / "communication" / fmt::format("libtutti_{}.so", name);
     tried.push_back(file.string());
     if (!fs::exists(file)) continue;
-    const auto entry = reinterpret_cast<tutti_communication_entry_fn>(
-        detail::load_symbol(file, name, TUTTI_COMMUNICATION_ENTRY));
-    const tutti_communication_api* const api = entry();
-    if (api == nullptr) throw plugin_error(file.string() + ": gives no table");
-    if (api->abi_major != TUTTI_COMMUNICATION_MAJOR ||
-        api->struct_size < sizeof(tutti_communication_api))
-      throw plugin_error(fmt::format(
-          "{}: built for communication ABI {}.{}, this library has {}.{}", file.string(),
-          api->abi_major, api->abi_minor, TUTTI_COMMUNICATION_MAJOR, TUTTI_COMMUNICATION_MINOR));
-    logging::info("communication by {}", api->name);
-    return *api;
+    logging::info("communication by {}", name);
+    return detail::load_communication(file, name, detail::trust_rules_from_environment());
   }
   throw plugin_error(fmt::format("there is no {}", fmt::join(tried, " and no ")));
 }
@@ -59,8 +50,8 @@ std::shared_ptr<job_state> join() {
   if (wish == "none" || (!wish && !launched)) return std::make_shared<job_state>();
   const std::string reason = wish ? "TUTTI_COMM=" + *wish : launched->sign;
   try {
-    return std::make_shared<job_state>(load(wish.value_or("mpi")), detail::time_limit(10),
-                                       own_program());
+    return std::make_shared<job_state>(find_communication(wish.value_or("mpi")),
+                                       detail::time_limit(10), own_program());
   } catch (const plugin_error& e) {
     throw plugin_error(
         fmt::format("job ({}): {}; TUTTI_COMM=none runs each process alone", reason, e.what()));
