@@ -36,7 +36,8 @@ std::optional<checkpoint_key> key_of(const checkpoint_choice& o) {
 checkpoints folder_of(const checkpoint_choice& o) {
   // Inspection does not create a folder.
   if (!fs::is_directory(o.path)) throw io_error(fmt::format("{}: is no folder", o.path));
-  return checkpoints(o.path, {.key = key_of(o)});
+  const fs::path below = fs::path(o.path) / "checkpoints";
+  return checkpoints(fs::is_directory(below) ? below : fs::path(o.path), {.key = key_of(o)});
 }
 
 int print(const std::vector<checkpoint_file>& files, bool with_problems) {
@@ -90,7 +91,7 @@ void add_key_options(CLI::App* parser, const std::shared_ptr<checkpoint_choice>&
 CLI::App* add_of_folder(CLI::App* parser, const std::shared_ptr<checkpoint_choice>& o,
                         const char* name, const char* text) {
   CLI::App* const out = parser->add_subcommand(name, text);
-  out->add_option("folder", o->path, "Directory of the run's checkpoints")->required();
+  out->add_option("folder", o->path, "Directory of the run, or its checkpoints")->required();
   add_key_options(out, o);
   return out;
 }

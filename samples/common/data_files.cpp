@@ -20,12 +20,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
+fs::path named_folder() {
+  const char* const named = std::getenv("TUTTI_DATA");
+  return named == nullptr ? fs::path() : fs::path(named);
+}
+
 std::vector<fs::path> places(const fs::path& folder) {
   if (!folder.empty()) return {folder};
   std::vector<fs::path> out;
-  if (const char* named = std::getenv("TUTTI_DATA"); named != nullptr && *named != '\0') {
-    out.emplace_back(named);
-  }
+  if (!named_folder().empty()) out.push_back(named_folder());
   // bin/NAME in the build tree, lib/ARCHITECTURE/tutti/samples/NAME when installed.
   fs::path above = boost::dll::program_location().parent_path();
   for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
@@ -45,6 +48,16 @@ fs::path find_data(const std::string& name, const fs::path& folder) {
     searched += (searched.empty() ? "" : ", ") + place.string();
   }
   throw tutti::io_error(fmt::format("cannot find {} in {}", name, searched));
+}
+
+std::vector<fs::path> data_places(const fs::path& folder, const std::string& name) {
+  const fs::path place = folder.empty() ? named_folder() : folder;
+  if (place.empty()) return {};
+  std::error_code ignored;
+  if (!fs::is_directory(place, ignored))
+    throw tutti::io_error(
+        fmt::format("{}{} is no folder", folder.empty() ? "TUTTI_DATA=" : "", place.string()));
+  return {place, place / name};
 }
 
 std::string read_text(const fs::path& path, std::int64_t least) {

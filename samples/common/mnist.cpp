@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <system_error>
 #include <tutti/data.hpp>
@@ -86,16 +85,6 @@ std::optional<labelled_pictures> read_csv_part(const fs::path& folder, const std
   }
 }
 
-std::optional<digit_pictures> mnist_in(const fs::path& folder) {
-  for (const fs::path& place : {folder, folder / "mnist"}) {
-    auto training = read_idx_pair(place, "train"), test = read_idx_pair(place, "t10k");
-    if (!training) training = read_csv_part(place, "mnist_train.csv");
-    if (!test) test = read_csv_part(place, "mnist_test.csv");
-    if (training && test) return digit_pictures{*training, *test, "MNIST in " + place.string()};
-  }
-  return std::nullopt;
-}
-
 labelled_pictures rows_of(const labelled_pictures& all, const std::vector<std::int64_t>& indices) {
   const auto rows = tutti::data::rows_of({all.pictures, all.labels}).get_batch(indices);
   return {rows[0], rows[1]};
@@ -112,17 +101,20 @@ digit_pictures own_digits() {
 
 }  // namespace
 
-digit_pictures load_digit_pictures(const fs::path& folder) {
-  if (!folder.empty()) {
-    if (auto found = mnist_in(folder)) return *std::move(found);
-    throw tutti::io_error(
-        fmt::format("{}: no train-images-idx3-ubyte, train-labels-idx1-ubyte, "
-                    "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, no "
-                    "mnist_train.csv and mnist_test.csv, and no folder for each class",
-                    folder.string()));
+std::optional<digit_pictures> find_mnist(const fs::path& folder) {
+  for (const fs::path& place : data_places(folder, "mnist")) {
+    auto training = read_idx_pair(place, "train"), test = read_idx_pair(place, "t10k");
+    if (!training) training = read_csv_part(place, "mnist_train.csv");
+    if (!test) test = read_csv_part(place, "mnist_test.csv");
+    if (training && test) return digit_pictures{*training, *test, "MNIST in " + place.string()};
   }
-  if (const char* named = std::getenv("TUTTI_DATA"); named != nullptr && *named != '\0')
-    if (auto found = mnist_in(named)) return *std::move(found);
+  return std::nullopt;
+}
+
+digit_pictures load_digit_pictures(const fs::path& folder) {
+  if (auto found = find_mnist(folder)) return *std::move(found);
+  if (!folder.empty())
+    throw tutti::io_error(fmt::format("{}: no {}", folder.string(), mnist_files));
   return own_digits();
 }
 

@@ -37,7 +37,7 @@ picture_data from_folder(const fs::path& folder, std::int64_t side, tutti::rando
     const data::file_list training = data::list_images(folder / "train");
     picture_part part = read_all(training, size);
     return {std::move(part), read_all(data::list_images(folder / "test", training.classes), size),
-            training.classes};
+            training.classes, folder.string()};
   }
   const data::file_list files = data::list_images(folder);
   if (files.classes.size() < 2)
@@ -52,7 +52,7 @@ picture_data from_folder(const fs::path& folder, std::int64_t side, tutti::rando
     data::item got = all.get_batch(which);
     return picture_part{got[0], got[1]};
   };
-  return {rows(split.train), rows(split.test), files.classes};
+  return {rows(split.train), rows(split.test), files.classes, folder.string()};
 }
 
 picture_part with_channel(labelled_pictures p) {
@@ -77,13 +77,18 @@ host_array resized(const host_array& picture, std::int64_t height, std::int64_t 
 }
 
 picture_data load_pictures(const fs::path& folder, std::int64_t side, tutti::random::key key) {
-  if (!folder.empty() && !fs::is_directory(folder))
-    throw tutti::io_error(fmt::format("{} is no folder", folder.string()));
-  if (!folder.empty() && is_folder_of_classes(folder)) return from_folder(folder, side, key);
+  std::optional<digit_pictures> found = find_mnist(folder);
+  if (!found && !folder.empty()) {
+    if (is_folder_of_classes(folder)) return from_folder(folder, side, key);
+    throw tutti::io_error(
+        fmt::format("{}: no folder for each class, no {}", folder.string(), mnist_files));
+  }
   if (side > 0) throw tutti::value_error("--size is for a folder with a folder a class");
-  digit_pictures digits = load_digit_pictures(folder);
-  picture_data out{
-      with_channel(std::move(digits.training)), with_channel(std::move(digits.test)), {}};
+  digit_pictures digits = found ? *std::move(found) : load_digit_pictures({});
+  picture_data out{with_channel(std::move(digits.training)),
+                   with_channel(std::move(digits.test)),
+                   {},
+                   std::move(digits.source)};
   for (int digit = 0; digit < 10; ++digit) out.classes.push_back(std::to_string(digit));
   return out;
 }

@@ -20,6 +20,7 @@ struct picture_part {
 struct picture_data {
   picture_part training, test;
   std::vector<std::string> classes;
+  std::string source;  ///< readable origin
 };
 
 /// FOLDER/train and FOLDER/test with a subdirectory per class each, or FOLDER with a subdirectory

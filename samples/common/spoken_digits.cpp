@@ -7,11 +7,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <numbers>
 #include <numeric>
 #include <optional>
 #include <tutti/data.hpp>
+
+#include "common/data_files.hpp"
 
 namespace samples {
 
@@ -137,19 +138,13 @@ array spectrum_of(const fs::path& file, const tutti::device& on) {
 
 spoken_digits load_spoken_digits(const fs::path& folder, int test_indices,
                                  const tutti::device& on) {
-  std::vector<fs::path> places = {folder};
-  const char* const named = std::getenv("TUTTI_DATA");
-  if (folder.empty()) places.clear();
-  if (folder.empty() && named != nullptr && *named != '\0')
-    places = {named, fs::path(named) / "spoken_digits"};
   std::vector<recording> all;
   spoken_digits out;
-  for (const fs::path& place : places) {
-    if (!folder.empty() || fs::is_directory(place)) all = recordings_in(place);
-    if (!all.empty()) {
-      out.source = place.string();
-      break;
-    }
+  for (const fs::path& place : data_places(folder, "spoken_digits")) {
+    if (fs::is_directory(place)) all = recordings_in(place);
+    if (all.empty()) continue;
+    out.source = "recordings in " + place.string();
+    break;
   }
   if (all.empty() && !folder.empty())
     throw tutti::io_error(folder.string() + ": no recordings DIGIT_SPEAKER_INDEX.wav");

@@ -32,9 +32,9 @@ tutti::array spectra(const tutti::array& sounds, double rate);
 /// tutti::io_error if the file is not a sound or has another rate.
 tutti::array spectrum_of(const std::filesystem::path& file, const tutti::device& on);
 
-/// The recordings DIGIT_SPEAKER_INDEX.wav in `folder`; those with an index below `test_indices` are
-/// the test part. If `folder` is empty, those in TUTTI_DATA or its subdirectory spoken_digits, or
-/// else generated sounds: two tones per digit, with noise. Throws tutti::io_error if a part is
+/// The recordings DIGIT_SPEAKER_INDEX.wav in data_places(folder, "spoken_digits"); those with an
+/// index below `test_indices` are the test part. If no directory is given and none are found,
+/// generated sounds: two tones per digit, with noise. Throws tutti::io_error if a part is
 /// empty.
 spoken_digits load_spoken_digits(const std::filesystem::path& folder, int test_indices,
                                  const tutti::device& on);

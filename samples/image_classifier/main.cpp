@@ -84,12 +84,12 @@ void train(const samples::common_options& o, const settings& s) {
                       {.key = keys[2], .group = o.group(), .parallel = {.job = o.job()}});
   const data::loader batches(data::rows_of({pictures.training.x, pictures.training.labels}),
                              {.batch_size = o.batch, .key = keys[3], .on = device, .job = o.job()});
-  o.log()
-      << fmt::format(
-             "{}\n{} pictures of {} for training, {} for the test; {} classes, {} parameters\n\n",
-             samples::devices_text(trainer.group()), batches.items(), picture.str(),
-             pictures.test.labels.size(), classes, model.parameter_count())
-      << std::flush;
+  o.log() << fmt::format(
+                 "{}\n{}\n{} pictures of {} for training, {} for the test; {} classes, {} "
+                 "parameters\n\n",
+                 samples::devices_text(trainer.group()), pictures.source, batches.items(),
+                 picture.str(), pictures.test.labels.size(), classes, model.parameter_count())
+          << std::flush;
   const samples::texts about = {{"model", s.model},
                                 {"height", std::to_string(picture[0])},
                                 {"width", std::to_string(picture[1])},

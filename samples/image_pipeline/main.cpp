@@ -141,8 +141,12 @@ int main(int argc, char** argv) {
          "directory of images, preferably with one subdirectory per class (default: drawn shapes)")
       ->check(samples::not_empty)
       ->transform(samples::below_data_folder);
-  app.add_option("--count", o.count, "maximum number of images")->check(CLI::Range(8, 10000000));
-  app.add_option("--size", o.size, "width and height in pixels")->check(CLI::Range(16, 1024));
+  app.add_option("--count", o.count, "maximum number of images")
+      ->check(CLI::Range(8, 10000000))
+      ->capture_default_str();
+  app.add_option("--size", o.size, "width and height in pixels")
+      ->check(CLI::Range(16, 1024))
+      ->capture_default_str();
   app.add_option("--fail", o.fail,
                  "simulate a failure of this device at its first chunk, e.g. opencl:1");
   return samples::run(app, argc, argv, [&] { run(o, common); });

@@ -63,8 +63,8 @@ void run(const samples::common_options& o, const settings& s) {
   const tutti::data::loader batches(
       tutti::data::rows_of({data.training.pictures, data.training.labels}),
       {.batch_size = o.batch, .key = keys[2], .on = device, .job = o.job()});
-  o.log() << fmt::format("{}\n{} pictures for training, {} for the test; {} parameters\n\n",
-                         samples::devices_text(trainer.group()), batches.items(),
+  o.log() << fmt::format("{}\n{}\n{} pictures for training, {} for the test; {} parameters\n\n",
+                         samples::devices_text(trainer.group()), data.source, batches.items(),
                          data.test.labels.size(), model.parameter_count())
           << std::flush;
   const auto history = samples::fit(

@@ -37,7 +37,7 @@ struct options {
 };
 
 struct problem {
-  array x, y;  ///< [rows, features] with NaN for missing values; [rows]
+  array x{}, y{};  ///< [rows, features] with NaN for missing values; [rows]
   std::vector<std::string> classes{};
 };
 
@@ -51,23 +51,30 @@ problem load(const options& o, const samples::common_options& common) {
     target = t.names().back();
   } else {
     t = data::read_table(o.file);
+    if (target.empty() && o.clusters == 0)
+      throw CLI::ValidationError("--target", "a file needs the name of the column to predict");
     try {
-      t[target];
-    } catch (const tutti::index_error& e) {  // missing or from another table
+      if (!target.empty()) t[target];
+    } catch (const tutti::index_error& e) {  // from another table
       throw CLI::ValidationError("--target", e.what());
     }
   }
   if (o.missing == "drop") t = t.drop_missing();
-  t = t.as_category(target);
+  if (!target.empty()) t = t.as_category(target);
   for (const std::string& name : t.names())
     if (t[name].kind == data::column_kind::text) t = t.as_category(name).as_indicators(name);
+  if (target.empty()) return {t.to_array({}, tutti::dtype::f32, common.device())};
   problem out{t.drop({target}).to_array({}, tutti::dtype::f32, common.device()),
               t.to_array(target, tutti::dtype::i64, common.device()), t[target].categories};
   if (o.file.empty()) out.classes = sets.at(o.set);
   const auto count = static_cast<std::int64_t>(t[target].categories.size());
-  if (count < 2 || 8 * count > t.rows() || out.x.dim(1) == 0)
-    throw tutti::value_error(fmt::format("column {} has {} classes in {} rows of {} other columns",
-                                         target, count, t.rows(), out.x.dim(1)));
+  if (out.x.dim(1) == 0)
+    throw tutti::value_error(fmt::format("there is no column other than {}", target));
+  if (count < 2 || 8 * count > t.rows())
+    throw tutti::value_error(fmt::format(
+        "column {} has {} different values in {} rows; a column of classes needs two or "
+        "more, and 8 rows for each",
+        target, count, t.rows()));
   return out;
 }
 
@@ -169,18 +176,25 @@ void cluster(const options& o, const problem& p, const samples::common_options& 
 int main(int argc, char** argv) {
   CLI::App app("Classifies or clusters the rows of a table.", "tabular");
   samples::common_options common(app, "random seed for split and clusters");
-  common.with_data("directory of the data sets").with_out("tabular-results").with_json();
+  common.with_data("directory of the data sets")
+      .with_out("tabular-results")
+      .with_json()
+      .with_resume();
   common.with_epochs(30, "the rows, by Adam").with_learning_rate(0.002);
   options o;
   auto* file = app.add_option("file", o.file, "CSV file with a header, instead of a data set");
   file->check(samples::not_empty)->transform(samples::below_data_folder);
-  app.add_option("--target", o.target, "column to predict from the others")->needs(file);
+  app.add_option("--target", o.target, "column of classes, to predict from the others")
+      ->needs(file);
   app.add_option("--set", o.set, "included data set")->check(CLI::IsMember(sets));
-  app.add_option("--model", o.model)
-      ->check(CLI::IsMember({"logistic", "trees", "knn", "svm", "perceptron"}));
+  app.add_option("--model", o.model, "kind of classifier")
+      ->check(CLI::IsMember({"logistic", "trees", "knn", "svm", "perceptron"}))
+      ->capture_default_str();
   const auto digits = [&] { o.set = "digits", o.model = "perceptron"; };
   app.add_flag_callback("--digits", digits, "train a perceptron with Adam on the data set digits");
-  app.add_option("--missing", o.missing)->check(CLI::IsMember({"drop", "mean"}));
+  app.add_option("--missing", o.missing, "rows with missing values: drop them, or use means")
+      ->check(CLI::IsMember({"drop", "mean"}))
+      ->capture_default_str();
   app.add_option("--cluster", o.clusters, "cluster into K groups with k-means instead")
       ->check(CLI::Range(2, 100));
   return samples::run(app, argc, argv, [&] {

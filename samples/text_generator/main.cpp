@@ -150,8 +150,11 @@ int main(int argc, char** argv) {
   sized("--context", o.context, "number of visible letters", 1024);
   sized("--length", o.length, "number of letters to write", 1000000);
   app.add_option("--prompt", o.prompt, "text to start with, at least one letter")
-      ->check(samples::not_empty);
-  app.add_option("--temperature", o.temperature)->check(samples::within(1e-6, 1e6));
+      ->check(samples::not_empty)
+      ->capture_default_str();
+  app.add_option("--temperature", o.temperature, "small: the likeliest letters; large: any")
+      ->check(samples::within(1e-6, 1e6))
+      ->capture_default_str();
   app.add_option("--weights", o.weights, "use these weights instead of training");
   app.add_flag("--no-cache", o.no_cache, "recompute keys and values for each letter");
   return samples::run(app, argc, argv, [&] { run(o); });
