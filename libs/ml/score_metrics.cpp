@@ -103,16 +103,20 @@ array log_loss(const array& truth, const array& given) {
     const array p = as_scores(given, labels, op);
     const double epsilon = finfo(p.dtype()).epsilon;
     const array kept = clip(p, epsilon, 1 - epsilon);
-    const array nan = full({}, NAN, p.dtype(), p.device());
+    // An unknown label makes its gradients NaN too.
+    const auto mean_of = [](const array& losses, const array& sums, const array& is_known) {
+      return tutti::mean(losses +
+                         sums * where(is_known, 0, full({}, NAN, sums.dtype(), sums.device())));
+    };
     if (p.ndim() == 1) {
       const array of_truth = where(labels == 1, kept, 1 - kept);
-      return tutti::mean(where((labels == 0) | (labels == 1), -log(of_truth), nan));
+      return mean_of(-log(of_truth), p, (labels == 0) | (labels == 1));
     }
     if (p.dim(1) == 0)
       throw shape_error(fmt::format("{}: probabilities {} of no classes", op, p.shape().str()));
     const array is_class = one_hot(labels, p.dim(1), dtype::boolean);
     const array losses = sum(where(is_class, -log(kept), 0), 1);
-    return tutti::mean(where((labels >= 0) & (labels < p.dim(1)), losses, nan));
+    return mean_of(losses, sum(p, 1), (labels >= 0) & (labels < p.dim(1)));
   });
 }
 

@@ -52,7 +52,8 @@ std::map<std::string, array> by_name(const std::vector<std::string>& names,
 std::vector<array> in_order(const std::string& op, const char* what,
                             const std::vector<std::string>& names,
                             const std::vector<array>& initial,
-                            const std::map<std::string, array>& arrays, bool open) {
+                            const std::map<std::string, array>& arrays, bool open,
+                            const std::vector<std::string>& others) {
   std::vector<array> out;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto found = arrays.find(names[i]);
@@ -62,9 +63,10 @@ std::vector<array> in_order(const std::string& op, const char* what,
                                     name(found->second.dtype()), name(initial[i].dtype())));
     out.push_back(found->second);
   }
-  if (arrays.size() != names.size())
-    throw value_error(
-        fmt::format("{}: {} arrays for {} {}", op, arrays.size(), names.size(), what));
+  for (const auto& [name, unused] : arrays)
+    if (std::ranges::find(names, name) == names.end() &&
+        std::ranges::find(others, name) == others.end())
+      throw value_error(fmt::format("{}: {} is none of the {} {}", op, name, names.size(), what));
   check_values(op, what, names, initial, out, open);
   return out;
 }
@@ -143,7 +145,8 @@ std::map<std::string, array> layer::named(const std::vector<array>& parameters) 
 }
 
 std::vector<array> layer::ordered(const std::map<std::string, array>& arrays) const {
-  return in_order(kind() + "::ordered", "parameters", names(), parts_->parameters, arrays, false);
+  return in_order(kind() + "::ordered", "parameters", names(), parts_->parameters, arrays, false,
+                  state_names());
 }
 
 std::map<std::string, array> layer::named_state(const std::vector<array>& state) const {
@@ -152,7 +155,8 @@ std::map<std::string, array> layer::named_state(const std::vector<array>& state)
 }
 
 std::vector<array> layer::ordered_state(const std::map<std::string, array>& arrays) const {
-  return in_order(kind() + "::ordered_state", "states", state_names(), parts_->state, arrays, true);
+  return in_order(kind() + "::ordered_state", "states", state_names(), parts_->state, arrays, true,
+                  names());
 }
 
 layer activate(activation f) {

@@ -79,6 +79,11 @@ BOOST_AUTO_TEST_CASE(of_metrics) {
   check("log_loss", [&](const array& a) { return ml::log_loss(y % 2, tutti::softmax(a, 1)); });
   check("log_loss of two",
         [&](const array& a) { return ml::log_loss(y % 2, tutti::sigmoid(a(tutti::all(), 0))); });
+  for (const tutti::shape& extents : {tutti::shape{rows, 2}, tutti::shape{rows}}) {
+    const array slopes = tutti::grad([&](const array& p) { return ml::log_loss(y % 2 + 2, p); })(
+        tutti::full(extents, 0.5, dtype::f64));
+    BOOST_TEST(tutti::all(tutti::isnan(slopes)).item<bool>(), "unknown labels");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(of_what_has_none) {

@@ -84,6 +84,11 @@ BOOST_AUTO_TEST_CASE(names_are_a_tree) {
   const auto saved = net.named_state(trained.state);
   BOOST_TEST(saved.at("1.1.count").item() == 1);
   BOOST_TEST(net.ordered_state(saved).size() == 5u);
+  // One file may have both.
+  auto all = saved;
+  all.merge(net.named(net.parameters()));
+  BOOST_TEST(net.ordered_state(all).size() == 5u);
+  BOOST_TEST(net.ordered(all).size() == net.parameters().size());
 }
 
 BOOST_AUTO_TEST_CASE(branches_are_joined_along_an_axis) {

@@ -194,7 +194,8 @@ BOOST_AUTO_TEST_CASE(a_perceptron_names_and_orders_its_parameters) {
     BOOST_CHECK(again[i].to_vector<double>() == p[i].to_vector<double>());
   }
   named["other"] = p[0];
-  BOOST_TEST(fails<tutti::value_error>([&] { net.ordered(named); }, "5 arrays for 4 parameters"));
+  BOOST_TEST(
+      fails<tutti::value_error>([&] { net.ordered(named); }, "other is none of the 4 parameters"));
   named.erase("other");
   named["2.bias"] = p[1];
   BOOST_TEST(fails<tutti::shape_error>([&] { net.ordered(named); }, "2.bias has shape [5]"));

@@ -181,18 +181,19 @@ BOOST_AUTO_TEST_CASE(nan_and_infinity) {
   BOOST_TEST(matches(tutti::logsumexp(x, 1),
                      {{4}, {not_a_number, inf, 2 + std::log1p(std::exp(-1.0)), -inf}},
                      {.relative = 1e-6}));
-  // As SciPy: rows with an infinite maximum have no distribution.
+  // As PyTorch: rows with an infinite maximum have no distribution.
   const double one = 1 / (1 + std::exp(-1.0));
   BOOST_TEST(matches(tutti::softmax(x, 1),
                      {{4, 3},
                       {not_a_number, not_a_number, not_a_number, not_a_number, not_a_number,
                        not_a_number, 0, 1 - one, one, not_a_number, not_a_number, not_a_number}},
                      {.relative = 1e-6}));
-  BOOST_TEST(matches(tutti::log_softmax(x, 1),
-                     {{4, 3},
-                      {not_a_number, not_a_number, not_a_number, not_a_number, -inf, -inf, -inf,
-                       std::log(1 - one), std::log(one), not_a_number, not_a_number, not_a_number}},
-                     {.relative = 1e-6}));
+  BOOST_TEST(
+      matches(tutti::log_softmax(x, 1),
+              {{4, 3},
+               {not_a_number, not_a_number, not_a_number, not_a_number, not_a_number, not_a_number,
+                -inf, std::log(1 - one), std::log(one), not_a_number, not_a_number, not_a_number}},
+              {.relative = 1e-6}));
 }
 
 // The errors of equal terms have one sign: those of long plain sums would show.

@@ -239,6 +239,9 @@ BOOST_AUTO_TEST_CASE(first_places_of_distinct_elements) {
   const auto none = tutti::unique_all(tutti::zeros({2, 0}));
   BOOST_TEST(none.indices.size() == 0);
   BOOST_TEST((none.inverse_indices.shape() == shape{2, 0}));
+  const auto no_rows = tutti::unique_all(tutti::zeros({0, 2}), 0);
+  BOOST_TEST((no_rows.values.shape() == shape{0, 2}));
+  BOOST_TEST((no_rows.inverse_indices.shape() == shape{0}));
   BOOST_TEST(fails<tutti::dtype_error>([] { tutti::unique_all(tutti::zeros({2}, dtype::c64)); },
                                        "unique"));
 }

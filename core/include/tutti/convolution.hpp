@@ -81,7 +81,7 @@ struct convolution_options {
 /// 1) - 1) / stride + 1 positions, rounded down; a window that is longer than the padded extent
 /// throws shape_error. If w has infinities or NaN, elements whose window reaches into the padding
 /// are either the sum of the other taps, or NaN, since zero times infinity is NaN (the same holds
-/// in PyTorch): some kernels multiply the padding and others skip it.
+/// for conv1d in PyTorch): some kernels multiply the padding and others skip it.
 TUTTI_API array conv1d(const array& x, const array& w, const convolution_options& options = {});
 TUTTI_API array conv2d(const array& x, const array& w, const convolution_options& options = {});
 TUTTI_API array conv3d(const array& x, const array& w, const convolution_options& options = {});

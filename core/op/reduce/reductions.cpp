@@ -209,7 +209,8 @@ array log_softmax(const array& a, integer axis) {
   const widened x = widen_real(a, "log_softmax");
   normalize_axis(axis, a.ndim(), "log_softmax");
   if (a.size() == 0) return op::cast(x.values, x.result, "log_softmax");
-  const array shifted = x.values - finite_max(x.values, along(axis));
+  // As in softmax, all results are NaN if the largest value is infinite.
+  const array shifted = x.values - stop_gradient(max(x.values, along(axis)));
   const array total = log(sum(exp(shifted), along(axis)));
   return op::cast(shifted - total, x.result, "log_softmax");
 }

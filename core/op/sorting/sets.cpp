@@ -158,6 +158,7 @@ unique_all_result unique_all(const array& a, integer axis) {
     const array x = op::cast(a, op::real_type_of(a, "unique"), "unique");
     const int along = normalize_axis(axis, x.ndim(), "unique_all");
     const std::int64_t n = x.dim(along);
+    if (n == 0) return {x, no_positions(x), no_positions(x), no_positions(x)};
     if (x.size() == 0)
       throw shape_error("unique_all: no elements along axis " + std::to_string(along) + " of " +
                         x.shape().str());

@@ -172,8 +172,8 @@ void checkpoints::save(const checkpoint& state) const {
   if (state.step < 0) throw value_error(fmt::format("{}: step {}", op, state.step));
   const fs::path path = folder_ / file_name(state.step);
   detail::remove_abandoned(folder_, name_begin);
-  retire_higher(folder_, state.step, op);
   detail::write_checkpoint(op, path, state, options_);
+  retire_higher(folder_, state.step, op);  // only now: there is always one to go on from
   remove_old(folder_, options_.keep, scrutiny::ends, options_.key, path, op);
 }
 

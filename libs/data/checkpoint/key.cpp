@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <regex>
 #include <system_error>
 
 #include "base/descriptor.hpp"
@@ -34,11 +35,10 @@ struct secret_text {
   secret_text& operator=(const secret_text&) = delete;
 };
 
-/// A name for messages: the user may have passed the key instead of a name.
-std::string without_key(const std::string& name) {
-  const bool is_key =
-      name.size() >= 64 && name.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
-  return is_key ? "(digits, as of a key itself)" : name;
+/// A text for messages: the user may have passed the key, or nearly all of it, instead of a name.
+std::string without_key(const std::string& text) {
+  static const std::regex digits("[0-9a-fA-F]{48,}");
+  return std::regex_replace(text, digits, "(digits, as of a key itself)");
 }
 
 }  // namespace
@@ -67,10 +67,10 @@ checkpoint_key checkpoint_key::from_file(const std::filesystem::path& path) {
       refuse(fmt::format("it belongs to another user (id {})", found->info.st_uid));
     if ((found->info.st_mode & 0077) != 0)
       refuse(fmt::format("others may use it (mode {:04o}): chmod 600 {}",
-                         found->info.st_mode & 07777, path.string()));
+                         found->info.st_mode & 07777, without_key(path.string())));
     out.parse(content.text, source);
   } catch (const plugin_error& e) {
-    refuse(without_key(path.string()) == path.string() ? e.what() : "cannot be read");
+    refuse(without_key(e.what()));
   } catch (const value_error& e) {
     throw io_error(e.what());
   }
@@ -84,7 +84,7 @@ checkpoint_key checkpoint_key::from_environment(const std::string& variable) {
         fmt::format("checkpoint key: the environment has no {}", without_key(variable)));
   const secret_text digits(std::move(*found));
   checkpoint_key out;
-  out.parse(digits.text, "checkpoint key " + variable);
+  out.parse(digits.text, "checkpoint key " + without_key(variable));
   return out;
 }
 
@@ -97,7 +97,7 @@ void checkpoint_key::create(const std::filesystem::path& path) {
   text.back() = '\n';
   secret_text digits(std::move(text));
   const auto refuse = [&](std::string_view what) {
-    throw io_error(fmt::format("checkpoint key {}: {}: {}", path.string(), what,
+    throw io_error(fmt::format("checkpoint key {}: {}: {}", without_key(path.string()), what,
                                std::generic_category().message(errno)));
   };
   detail::descriptor file(

@@ -107,10 +107,11 @@ class TUTTI_API layer {
 
   /// Parameters by name, as io::save_safetensors takes them.
   std::map<std::string, array> named(const std::vector<array>& parameters) const;
-  /// The inverse. Throws value_error for a missing or unknown name, shape_error and dtype_error if
-  /// an array differs from the initial value.
+  /// The inverse. Ignores names of the state, so that one file may have both. Throws value_error
+  /// for a missing or unknown name, shape_error and dtype_error if an array differs from the
+  /// initial value.
   std::vector<array> ordered(const std::map<std::string, array>& arrays) const;
-  /// The same for the state.
+  /// The same for the state. ordered_state() ignores names of parameters.
   std::map<std::string, array> named_state(const std::vector<array>& state) const;
   std::vector<array> ordered_state(const std::map<std::string, array>& arrays) const;
 
