@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(clear_removes_what_is_ours_and_nothing_else) {
   write("1.tutti.18-0.tmp", "being written");
   write("notes.txt", "the user's");
   write("mine/.keep", "the user's");
-  write("pocl/.trimmed", "");
+  write("pocl/.used", "");
   write("pocl/ab/cd/kernel.so", "code");
   const outcome done = tutti("clear");
   BOOST_TEST(done.status == 0);
