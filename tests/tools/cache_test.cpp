@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 using tutti::detail::disk_cache;
 using tutti::tools::cache_use;
 using tutti::tools::use_of_key;
+using tutti_test::has;
 using tutti_test::outcome;
 
 std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
@@ -56,10 +57,6 @@ struct fixture {
     fs::last_write_time(folder / name, fs::file_time_type::clock::now() - std::chrono::hours(3));
   }
 };
-
-bool has(const std::string& whole, const std::string& part) {
-  return whole.find(part) != std::string::npos;
-}
 
 }  // namespace
 
