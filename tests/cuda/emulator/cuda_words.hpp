@@ -41,6 +41,9 @@ typedef decltype(sizeof 0) size_t;
   };
 TUTTI_VECTOR(float)
 TUTTI_VECTOR(double)
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
 
 // ---- bits
 
