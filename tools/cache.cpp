@@ -65,7 +65,7 @@ int info() {
   }
   const uint64_t bytes = print_shares(*contents);
   fmt::print("{} of at most {}\n", size_text(bytes), size_text(cache.limit_bytes));
-  for (const driver_share& d : contents->drivers)
+  for (const detail::driver_files& d : contents->drivers)
     fmt::print("{}: {} in {}, of at most {}{}\n", d.folder.string(), size_text(d.bytes),
                count_text(d.files, "file"), size_text(cache.limit_bytes),
                d.in_use ? "; in use" : "");
@@ -95,7 +95,7 @@ uint64_t kept_bytes(const fs::path& folder, uint64_t& entries) {
     entries += s.entries;
     bytes += s.bytes;
   }
-  for (const driver_share& d : contents->drivers) bytes += d.bytes;
+  for (const detail::driver_files& d : contents->drivers) bytes += d.bytes;
   return bytes;
 }
 

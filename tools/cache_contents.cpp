@@ -6,7 +6,6 @@
 #include <chrono>
 
 #include "base/disk_cache.hpp"
-#include "base/driver_folder.hpp"
 #include "base/private_folder.hpp"
 
 namespace tutti::tools {
@@ -93,10 +92,7 @@ std::optional<cache_contents> contents_of_cache(const fs::path& folder) {
   }
   std::sort(all.shares.begin(), all.shares.end(),
             [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
-  for (const fs::path& driver : detail::driver_folders_in(folder)) {
-    const detail::driver_folder_size size = detail::size_of_driver_folder(driver);
-    all.drivers.push_back({driver, size.files, size.bytes, detail::is_driver_folder_used(driver)});
-  }
+  all.drivers = detail::driver_folders_in(folder);
   return all;
 }
 
@@ -124,12 +120,11 @@ cache_removal clear_cache(const fs::path& folder) {
     ++result.files;
     result.bytes += file.bytes;
   }
-  for (const fs::path& driver : detail::driver_folders_in(folder)) {
-    const detail::driver_folder_size before = detail::size_of_driver_folder(driver);
-    if (!detail::clear_driver_folder(driver)) result.drivers_in_use.push_back(driver);
-    const detail::driver_folder_size after = detail::size_of_driver_folder(driver);
-    result.files += before.files - std::min(before.files, after.files);
-    result.bytes += before.bytes - std::min(before.bytes, after.bytes);
+  for (const detail::driver_files& driver : detail::driver_folders_in(folder)) {
+    const detail::driver_files removed = detail::clear_driver_folder(driver.folder);
+    if (removed.in_use) result.drivers_in_use.push_back(driver.folder);
+    result.files += removed.files;
+    result.bytes += removed.bytes;
   }
   return result;
 }

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/driver_folder.hpp"
+
 namespace tutti::tools {
 
 /// The use of one entry.
@@ -29,17 +31,9 @@ struct cache_share {
   uint64_t bytes = 0;
 };
 
-/// The files of a driver in a folder of the library.
-struct driver_share {
-  std::filesystem::path folder;
-  uint64_t files = 0;
-  uint64_t bytes = 0;
-  bool in_use = false;  ///< by another process
-};
-
 struct cache_contents {
   std::vector<cache_share> shares;  ///< the largest first
-  std::vector<driver_share> drivers;
+  std::vector<detail::driver_files> drivers;
 };
 
 /// Inspects the folder without marking anything as used. Nothing if there is no folder. Throws

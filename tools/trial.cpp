@@ -9,12 +9,9 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <string>
-#include <vector>
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty()) {
+  if (argc != 2) {
     std::fputs("tutti-trial: Tutti starts this program by itself, to try a plugin\n", stderr);
     return 2;
   }
@@ -26,5 +23,5 @@ int main(int argc, char** argv) {
   ::close_range(first, ~0U, 0);
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
-  tutti::detail::be_a_trial(words, STDIN_FILENO);
+  tutti::detail::be_a_trial(argv[1], STDIN_FILENO);
 }

@@ -29,95 +29,73 @@ namespace fs = std::filesystem;
 using file_time = fs::file_time_type;
 
 constexpr std::chrono::hours recent(1);
-constexpr const char* stamp_name = ".trimmed";
-constexpr const char* use_name = ".used";  // locked by the processes that use the folder
+// Locked by the processes that use the folder; its time is that of the last scan.
+constexpr const char* use_name = ".used";
 
 struct unit {
   fs::path path;
-  uint64_t bytes = 0;
+  uint64_t files = 0, bytes = 0;
   file_time used = file_time::min();
 };
 
-// Other processes may remove files meanwhile: missing files count as empty.
-void count_file(const fs::directory_entry& file, unit& into) {
-  std::error_code gone;
-  const file_time at = file.last_write_time(gone);
-  if (!gone) into.used = std::max(into.used, at);
-  if (!file.is_regular_file(gone) || file.is_symlink(gone)) return;
-  const uint64_t bytes = file.file_size(gone);
-  if (!gone) into.bytes += bytes;
-}
-
-unit measure(const fs::directory_entry& entry) {
-  unit u{entry.path()};
-  count_file(entry, u);
-  std::error_code error;
-  if (entry.is_symlink(error) || !entry.is_directory(error)) return u;
-  for (fs::recursive_directory_iterator i(entry.path(), error), end; !error && i != end;
-       i.increment(error))
-    count_file(*i, u);
-  return u;
-}
-
-std::vector<unit> units_of(const fs::path& folder) {
+// The entries at most `levels` down, with the files below them. Other processes may remove files
+// meanwhile: missing files count as empty.
+std::vector<unit> units_of(const fs::path& folder, int levels) {
   std::vector<unit> all;
   std::error_code error;
-  for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
-    std::error_code ignored;
-    const fs::path name = i->path().filename();
-    if (i->is_symlink(ignored) || name == stamp_name || name == use_name) continue;
-    if (!i->is_directory(ignored)) {
-      all.push_back(measure(*i));
+  for (fs::recursive_directory_iterator i(folder, error), end; !error && i != end;
+       i.increment(error)) {
+    if (i.depth() < levels) all.push_back({i->path()});
+    std::error_code gone;
+    if (i->path().filename() == use_name || i->is_symlink(gone) || !i->is_regular_file(gone))
       continue;
-    }
-    std::error_code inner;
-    for (fs::directory_iterator j(i->path(), inner); !inner && j != end; j.increment(inner))
-      all.push_back(measure(*j));
+    const uint64_t bytes = i->file_size(gone);
+    const file_time at = gone ? file_time() : i->last_write_time(gone);
+    if (gone) continue;
+    unit& u = all.back();
+    ++u.files;
+    u.bytes += bytes;
+    u.used = std::max(u.used, at);
   }
+  std::erase_if(all, [](const unit& u) { return u.files == 0; });
   return all;
 }
 
-// Scanning everything takes too long for every start of a process.
-bool is_due(const fs::path& folder) {
-  const fs::path stamp = folder / stamp_name;
-  std::error_code error;
-  const file_time last = fs::last_write_time(stamp, error);
-  if (!error && file_time::clock::now() - last < recent) return false;
-  std::ofstream(stamp, std::ios::trunc).flush();
-  fs::last_write_time(stamp, file_time::clock::now(), error);
-  return true;
-}
-
-// Empty if it is usable, otherwise the problem.
-std::string prepare(const fs::path& parent, const fs::path& folder) {
-  try {
-    const private_folder outer(parent);
-    const private_folder inner(folder);
-    return inner.writable() ? std::string() : folder.string() + ": the folder is not writable";
-  } catch (const std::exception& e) {
-    return e.what();
+// Removes the oldest units until fewer than `goal` bytes are left, but none newer than `newest`.
+driver_files remove_oldest(const fs::path& folder, std::vector<unit> all, uint64_t goal,
+                           file_time newest) {
+  std::sort(all.begin(), all.end(), [](const unit& a, const unit& b) { return a.used < b.used; });
+  uint64_t total = 0;
+  for (const unit& u : all) total += u.bytes;
+  driver_files removed{folder};
+  for (const unit& u : all) {
+    if (total - removed.bytes < goal || u.used > newest) break;
+    std::error_code ignored;
+    fs::remove_all(u.path, ignored);
+    removed.files += u.files;
+    removed.bytes += u.bytes;
   }
+  return removed;
 }
 
-// Until the process ends. A process that clears the folder holds it only briefly; if it cannot be
-// locked at all, it is used without a lock.
-void use_folder(const fs::path& folder) {
+// Locks the folder until the process ends; one that cannot be locked is used without a lock. True
+// if it is to be trimmed: scanning it takes too long for every start of a process.
+bool use_folder(const private_folder& ours, const fs::path& folder) {
   static std::mutex mutex;
   static auto* const used = new std::map<fs::path, private_folder::claim>;
   const std::lock_guard lock(mutex);
-  if (used->contains(folder)) return;
-  try {
-    const private_folder ours(folder);
-    for (int attempt = 0; attempt < 100; ++attempt) {
-      if (auto mine = ours.share(use_name)) {
-        used->emplace(folder, std::move(*mine));
-        return;
-      }
+  for (int attempt = 0; !used->contains(folder) && attempt < 100; ++attempt) {
+    if (auto mine = ours.share(use_name))
+      used->emplace(folder, std::move(*mine));
+    else  // a process that clears the folder holds it briefly
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  } catch (const std::exception& e) {
-    logging::debug("folder of a driver: {}", e.what());
   }
+  std::error_code error;
+  const file_time now = file_time::clock::now();
+  const file_time last = fs::last_write_time(folder / use_name, error);
+  if (error || now - last < recent) return false;
+  fs::last_write_time(folder / use_name, now, error);
+  return true;
 }
 
 void require_plain(std::string_view name) {
@@ -142,84 +120,55 @@ std::optional<fs::path> driver_folder(std::string_view name) {
   if (!error) parents.push_back(temporary / ("tutti-" + std::to_string(::geteuid())));
   for (const fs::path& parent : parents) {
     const fs::path folder = parent / name;
-    if (const std::string problem = prepare(parent, folder); !problem.empty()) {
-      logging::info("folder of a driver: {}", problem);
-      continue;
+    try {
+      const private_folder outer(parent), inner(folder);
+      if (!inner.writable()) throw io_error(folder.string() + ": the folder is not writable");
+      if (use_folder(inner, folder)) trim_driver_folder(folder, options.limit_bytes);
+      return folder;
+    } catch (const std::exception& e) {
+      logging::info("folder of a driver: {}", e.what());
     }
-    use_folder(folder);
-    if (is_due(folder)) trim_driver_folder(folder, options.limit_bytes);
-    return folder;
   }
   return std::nullopt;
 }
 
-std::vector<fs::path> driver_folders_in(const fs::path& folder) {
-  std::vector<fs::path> all;
+std::vector<driver_files> driver_folders_in(const fs::path& folder) {
+  std::vector<driver_files> all;
   std::error_code error;
   for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
     std::error_code ignored;
-    const bool is_ours =
-        fs::exists(i->path() / use_name, ignored) || fs::exists(i->path() / stamp_name, ignored);
-    if (is_ours && !i->is_symlink(ignored) && i->is_directory(ignored)) all.push_back(i->path());
+    if (!fs::exists(i->path() / use_name, ignored) || i->is_symlink(ignored)) continue;
+    driver_files found{i->path()};
+    for (const unit& u : units_of(found.folder, 1)) {
+      found.files += u.files;
+      found.bytes += u.bytes;
+    }
+    try {
+      found.in_use = !private_folder(found.folder).hold(use_name);
+    } catch (const std::exception&) {  // nobody uses it
+    }
+    all.push_back(std::move(found));
   }
-  std::sort(all.begin(), all.end());
+  std::sort(all.begin(), all.end(),
+            [](const driver_files& a, const driver_files& b) { return a.folder < b.folder; });
   return all;
 }
 
-driver_folder_size size_of_driver_folder(const fs::path& folder) {
-  driver_folder_size size;
-  std::error_code error;
-  for (fs::recursive_directory_iterator i(folder, error), end; !error && i != end;
-       i.increment(error)) {
-    const fs::path name = i->path().filename();
-    std::error_code gone;
-    if (name == stamp_name || name == use_name || i->is_symlink(gone) || !i->is_regular_file(gone))
-      continue;
-    const uint64_t bytes = i->file_size(gone);
-    if (gone) continue;
-    ++size.files;
-    size.bytes += bytes;
-  }
-  return size;
-}
-
-bool is_driver_folder_used(const fs::path& folder) {
-  try {
-    return !private_folder(folder).hold(use_name).has_value();
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
-bool clear_driver_folder(const fs::path& folder) {
-  const private_folder ours(folder);
-  const auto alone = ours.hold(use_name);
-  if (!alone) {
-    trim_driver_folder(folder, 0);
-    return false;
-  }
-  std::error_code error;
-  std::vector<fs::path> all;
-  for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error))
-    if (i->path().filename() != use_name) all.push_back(i->path());
-  for (const fs::path& one : all) fs::remove_all(one, error);
-  return true;
-}
-
-void trim_driver_folder(const fs::path& folder, uint64_t limit_bytes) {
-  std::vector<unit> all = units_of(folder);
+driver_files trim_driver_folder(const fs::path& folder, uint64_t limit_bytes) {
+  std::vector<unit> all = units_of(folder, 2);
   uint64_t total = 0;
   for (const unit& u : all) total += u.bytes;
-  if (total <= limit_bytes) return;
-  std::sort(all.begin(), all.end(), [](const unit& a, const unit& b) { return a.used < b.used; });
-  const uint64_t goal = limit_bytes - limit_bytes / 10;
-  const file_time now = file_time::clock::now();
-  for (const unit& u : all) {
-    if (total <= goal || now - u.used < recent) return;
-    std::error_code ignored;
-    fs::remove_all(u.path, ignored);
-    total -= u.bytes;
-  }
+  if (total <= limit_bytes) return {folder};
+  return remove_oldest(folder, std::move(all), limit_bytes - limit_bytes / 10,
+                       file_time::clock::now() - recent);
+}
+
+driver_files clear_driver_folder(const fs::path& folder) {
+  if (const auto alone = private_folder(folder).hold(use_name))
+    return remove_oldest(folder, units_of(folder, 1), 0, file_time::max());
+  driver_files removed = trim_driver_folder(folder, 0);
+  removed.in_use = true;
+  return removed;
 }
 
 }  // namespace tutti::detail

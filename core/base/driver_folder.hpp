@@ -22,26 +22,23 @@ namespace tutti::detail {
 /// empty, "." or "..", with a slash or a control character, or longer than 100 bytes.
 TUTTI_INTERNAL_API std::optional<std::filesystem::path> driver_folder(std::string_view name);
 
-/// If the folder exceeds the limit, removes the least recently used files until a tenth of the
-/// limit is free again: units are the folders two levels down, which drivers create for each
-/// program, and files above those. Files of the last hour are kept.
-TUTTI_INTERNAL_API void trim_driver_folder(const std::filesystem::path& folder,
-                                           uint64_t limit_bytes);
-
-/// Those of drivers in the program cache's `folder`.
-TUTTI_INTERNAL_API std::vector<std::filesystem::path> driver_folders_in(
-    const std::filesystem::path& folder);
-
-struct driver_folder_size {
+struct driver_files {
+  std::filesystem::path folder;
   uint64_t files = 0, bytes = 0;
+  bool in_use = false;  ///< by another process
 };
-TUTTI_INTERNAL_API driver_folder_size size_of_driver_folder(const std::filesystem::path& folder);
 
-/// Whether another process uses it.
-TUTTI_INTERNAL_API bool is_driver_folder_used(const std::filesystem::path& folder);
+/// The folders of drivers in the program cache's `folder`.
+TUTTI_INTERNAL_API std::vector<driver_files> driver_folders_in(const std::filesystem::path& folder);
 
-/// Empties the folder. If another process uses it, files of the last hour are kept, and the result
-/// is false.
-TUTTI_INTERNAL_API bool clear_driver_folder(const std::filesystem::path& folder);
+/// If the folder exceeds the limit, removes the files that were changed least recently until a
+/// tenth of the limit is free again: together those of a folder two levels down, which drivers
+/// create for each program. Files of the last hour are kept. Returns what is gone.
+TUTTI_INTERNAL_API driver_files trim_driver_folder(const std::filesystem::path& folder,
+                                                   uint64_t limit_bytes);
+
+/// Empties the folder, but for files of the last hour if another process uses it. Returns what is
+/// gone.
+TUTTI_INTERNAL_API driver_files clear_driver_folder(const std::filesystem::path& folder);
 
 }  // namespace tutti::detail

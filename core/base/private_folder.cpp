@@ -156,14 +156,4 @@ std::optional<private_folder::claim> private_folder::lock(const std::string& nam
   }
 }
 
-const private_folder* folder_on_demand::open() {
-  if (is_opened_ || path_.empty()) return folder_.get();
-  is_opened_ = true;
-  try {
-    folder_ = std::make_unique<private_folder>(path_);
-  } catch (const std::exception&) {  // the cache reports it
-  }
-  return folder_.get();
-}
-
 }  // namespace tutti::detail

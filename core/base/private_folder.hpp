@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,20 +75,6 @@ class TUTTI_INTERNAL_API private_folder {
 
   int fd_ = -1;
   std::filesystem::path path_;
-};
-
-/// A folder that is opened on first use. Its owner calls open() from one thread at a time.
-class TUTTI_INTERNAL_API folder_on_demand {
- public:
-  explicit folder_on_demand(std::filesystem::path path) : path_(std::move(path)) {}
-  const std::filesystem::path& path() const { return path_; }
-  /// Null if the path is empty or the folder cannot be used, which the cache's warning reports.
-  const private_folder* open();
-
- private:
-  const std::filesystem::path path_;
-  bool is_opened_ = false;
-  std::unique_ptr<private_folder> folder_;
 };
 
 /// Nanoseconds since 1970, the clock of entry::modified_ns.

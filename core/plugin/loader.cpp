@@ -281,7 +281,7 @@ std::string plugin_loader::why_passed_over(const plugin_file& file, wanted why) 
   }
   if (before->is_verdict) return before->why;
   logging::warn("{}: {}; a process beside this one tries it", file.path.string(), before->why);
-  const auto failure = try_plugin(file.name);
+  const auto failure = try_in_child(file.name);
   if (!failure) return before->why;
   if (failure->empty()) return {};
   // The child has written an entry of its own, which is more detailed.

@@ -127,7 +127,8 @@ void device_registry::ask(const std::string& backend, wanted why, enumeration& r
     try {
       visit->go_on("device.properties");
       read_properties(ask_properties(p, i, d.name), d);
-      d.proof = make_proof(d);
+      if (p.name != "reference" && devices_prove_themselves())
+        d.proof = std::make_shared<device_proof>(d);
       for (const std::string& remark : d.remarks) logging::debug("{}: {}", d.name, remark);
     } catch (const device_error& e) {
       logging::warn("{}", e.what());

@@ -41,18 +41,7 @@ std::string end_of(int socket, double seconds) {
   return ::read(socket, &byte, 1) == 1 ? "" : "the process ended";
 }
 
-std::optional<std::string> tried(const std::vector<std::string>& words) {
-  const found_helper helper = find_helper();
-  if (is_trial || helper.program.empty()) return std::nullopt;
-  const child_process child = start_child(helper.program, words);
-  if (child.failed != 0) return std::nullopt;
-  std::string end = end_of(child.socket, proof_time_limit());
-  ::close(child.socket);  // which ends a child that hangs
-  return end;
-}
-
-void try_here(const std::vector<std::string>& words) {
-  const std::string& name = words.at(0);
+void try_here(const std::string& name) {
   for (opened_device* device : registry().devices_of(name.substr(0, name.find(':')))) {
     if (name.find(':') == std::string::npos) {
       static_cast<void>(why_unusable(*device, true));
@@ -79,16 +68,22 @@ found_helper find_helper(const std::filesystem::path& library) {
   return {program, {}, {}};
 }
 
-std::optional<std::string> try_plugin(const std::string& name) { return tried({name}); }
+std::optional<std::string> try_in_child(const std::string& name) {
+  const found_helper helper = find_helper();
+  if (is_trial || helper.program.empty()) return std::nullopt;
+  const child_process child = start_child(helper.program, {name});
+  if (child.failed != 0) return std::nullopt;
+  std::string end = end_of(child.socket, proof_time_limit());
+  ::close(child.socket);  // which ends a child that hangs
+  return end;
+}
 
-std::optional<std::string> try_proof(const std::string& device) { return tried({device}); }
-
-void be_a_trial(const std::vector<std::string>& words, int socket) {
+void be_a_trial(const std::string& name, int socket) {
   is_trial = true;
   ::setenv("TUTTI_PROOF", "1000000", 1);  // the process that waits has its own limit
-  start_thread([words, socket] {
+  start_thread([name, socket] {
     try {
-      try_here(words);
+      try_here(name);
     } catch (const std::exception&) {  // reported again when it is needed
     }
     ::_exit(::write(socket, "", 1) == 1 ? 0 : 1);

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "plugin/trust.hpp"
 #include "tutti/export.hpp"
@@ -24,14 +23,12 @@ struct found_helper {
 /// TUTTI_PLUGIN_TRUST=any they may. Throws value_error if that variable makes no sense.
 TUTTI_INTERNAL_API found_helper find_helper(const std::filesystem::path& library = own_library());
 
-/// A child process loads the plugin, opens its devices and checks them. "" if it succeeded, with
-/// any results of the checks, which are stored in the cache; otherwise how it ended. Nothing if no
-/// child process can be started.
-std::optional<std::string> try_plugin(const std::string& name);
-/// The same for the checks of a device, "opencl:0".
-std::optional<std::string> try_proof(const std::string& device);
+/// A child process loads a plugin, "opencl", opens its devices and checks them, or repeats the
+/// checks of a device, "opencl:0". "" if it succeeded, with any results of the checks, which are
+/// stored in the cache; otherwise how it ended. Nothing if no child process can be started.
+std::optional<std::string> try_in_child(const std::string& name);
 
-/// Runs in the child process: `words` are all arguments.
-[[noreturn]] TUTTI_INTERNAL_API void be_a_trial(const std::vector<std::string>& words, int socket);
+/// Runs in the child process.
+[[noreturn]] TUTTI_INTERNAL_API void be_a_trial(const std::string& name, int socket);
 
 }  // namespace tutti::detail

@@ -4,12 +4,66 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <utility>
 
-#include "plugin/attempts.hpp"
+#include "base/process.hpp"
+#include "plugin/exit_waits.hpp"
 
 namespace tutti::detail {
 namespace {
+
+thread_local constinit int visits_here = 0;
+
+/// The visits of all threads, recorded or not, for which exit() waits.
+struct visits_under_way {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::once_flag told;
+  int all = 0;
+
+  bool wait(std::chrono::steady_clock::time_point deadline) {
+    if (visits_here > 0) return true;  // a plugin that exits, with locks that others may wait for
+    std::unique_lock lock(mutex);
+    return changed.wait_until(lock, deadline, [this] { return all == 0; });
+  }
+};
+
+visits_under_way& visits() {
+  static auto* const made = new visits_under_way;
+  return *made;
+}
+
+void end_visit() {
+  --visits_here;
+  {
+    const std::lock_guard lock(visits().mutex);
+    --visits().all;
+  }
+  visits().changed.notify_all();
+}
+
+// Throws device_error if the process is exiting.
+void begin_visit(std::string_view step) {
+  {
+    const std::lock_guard lock(visits().mutex);
+    ++visits().all;
+    ++visits_here;
+  }
+  // A process that exits from now on waits for this visit, and one that is exiting is detected.
+  try {
+    std::call_once(visits().told,
+                   [] { wait_at_exit([](auto deadline) { return visits().wait(deadline); }); });
+  } catch (...) {
+    end_visit();
+    throw;
+  }
+  if (!is_exiting()) return;
+  end_visit();
+  require_computing(step);
+}
 
 std::string key_of(const std::filesystem::path& plugin) { return "plugin file " + plugin.string(); }
 
@@ -29,19 +83,19 @@ std::string text_of(const std::filesystem::path& plugin, std::string_view step) 
 plugin_visit::plugin_visit(journal* notes, const std::filesystem::path& plugin,
                            std::string_view step)
     : notes_(notes), plugin_(plugin), key_(key_of(plugin)) {
-  attempts_under_way::instance().begin(step);
+  begin_visit(step);
   if (notes != nullptr) ends_ = notes->enter(key_, text_of(plugin, step), stamp_of(plugin));
 }
 
 plugin_visit::plugin_visit(journal& notes, std::string key, std::string_view step)
     : notes_(&notes), key_(std::move(key)) {
-  attempts_under_way::instance().begin(step);
+  begin_visit(step);
   ends_ = notes.enter(key_, step);
 }
 
 plugin_visit::~plugin_visit() {
   if (notes_ != nullptr) notes_->leave(key_);
-  attempts_under_way::instance().end();
+  end_visit();
 }
 
 void plugin_visit::go_on(std::string_view step) {

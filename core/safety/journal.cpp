@@ -93,12 +93,23 @@ struct journal::state {
     bool is_given_up = false;
   };
 
-  folder_on_demand folder;
+  const std::filesystem::path path;
+  std::unique_ptr<private_folder> opened;
   std::mutex mutex;
   std::map<std::string, mark, std::less<>> entered;
-  bool is_closed = false;
+  bool is_opened = false, is_closed = false;
 
-  explicit state(std::filesystem::path path) : folder(std::move(path)) {}
+  explicit state(std::filesystem::path folder) : path(std::move(folder)) {}
+  /// Null if the path is empty or the folder cannot be used, which the cache's warning reports.
+  const private_folder* folder() {
+    if (is_opened || path.empty()) return opened.get();
+    is_opened = true;
+    try {
+      opened = std::make_unique<private_folder>(path);
+    } catch (const std::exception&) {
+    }
+    return opened.get();
+  }
 };
 
 journal::journal(std::filesystem::path folder)
@@ -109,7 +120,7 @@ std::uint32_t journal::enter(std::string_view key, std::string_view text, std::s
   if (is_fork()) return 0;
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  const private_folder* const folder = s.folder.open();
+  const private_folder* const folder = s.folder();
   if (folder == nullptr || s.is_closed) return 0;
   if (const auto found = s.entered.find(key); found != s.entered.end()) {
     found->second.threads.push_back(std::this_thread::get_id());
@@ -156,7 +167,7 @@ void journal::leave(std::string_view key, past before) {
     m.now.word = "settled";
     m.claim.rewrite(m.now.written());
   } else {
-    s.folder.open()->remove(file_of(key));
+    s.folder()->remove(file_of(key));
   }
   s.entered.erase(found);
 }
@@ -182,7 +193,7 @@ void journal::close() {
       return false;
     }
     if (m.claim.content().empty())
-      s.folder.open()->remove(file_of(entry.first));
+      s.folder()->remove(file_of(entry.first));
     else
       m.claim.rewrite(m.claim.content());
     return true;
@@ -192,7 +203,7 @@ void journal::close() {
 std::optional<journal::trace> journal::find(std::string_view key, std::string_view stamp) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  const private_folder* const folder = s.folder.open();
+  const private_folder* const folder = s.folder();
   if (folder == nullptr || s.entered.contains(key) || !folder->read(file_of(key), largest))
     return std::nullopt;
   const auto claim = folder->hold(file_of(key));
@@ -206,7 +217,7 @@ std::optional<journal::trace> journal::find(std::string_view key, std::string_vi
 void journal::fail(std::string_view key, std::string_view verdict, std::string_view stamp) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  const private_folder* const folder = s.folder.open();
+  const private_folder* const folder = s.folder();
   if (folder == nullptr) return;
   content c;
   c.word = "failed";
@@ -222,21 +233,21 @@ void journal::fail(std::string_view key, std::string_view verdict, std::string_v
 void journal::forget(std::string_view key) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  if (const private_folder* const folder = s.folder.open()) folder->remove(file_of(key));
+  if (const private_folder* const folder = s.folder()) folder->remove(file_of(key));
 }
 
 std::vector<journal::record> journal::all() {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
   std::vector<record> found;
-  const private_folder* const folder = s.folder.open();
+  const private_folder* const folder = s.folder();
   if (folder == nullptr) return found;
   for (const auto& file : folder->list()) {
     if (!file.name.ends_with(entry_ending)) continue;
     const auto claim = folder->hold(file.name);
     if (!claim) continue;
     const content c = past_of(*claim);
-    if (c.ends > 0) found.push_back({s.folder.path() / file.name, c.care(), c.text});
+    if (c.ends > 0) found.push_back({s.path / file.name, c.care(), c.text});
   }
   return found;
 }

@@ -26,17 +26,6 @@ sdk::plugin_error disagreement(const collective_call& one, const collective_call
                                one.name + ": " + text(one));
 }
 
-// The exception being handled, for those to whom it is reported.
-sdk::plugin_error current_failure(const std::string& name) {
-  try {
-    throw;
-  } catch (const sdk::plugin_error& error) {
-    return error;
-  } catch (const std::exception& error) {
-    return sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY, name + ": " + error.what());
-  }
-}
-
 bool is_message(const collective_call& call) {
   return call.shape.kind == sdk::collective_kind::send_receive;
 }
@@ -205,7 +194,7 @@ void collective_team::enqueue(const std::vector<collective_call*>& calls) {
         try {
           step(n);
         } catch (...) {
-          fail(*meetings[n], current_failure(calls[n]->name));
+          fail(*meetings[n], sdk::current_failure(calls[n]->name));
           throw;
         }
       });
@@ -279,7 +268,7 @@ void collective_team::begin(std::vector<shared_meeting> ready) {
       return false;
     } catch (...) {
       first = std::current_exception();
-      const sdk::plugin_error why = current_failure(meeting->name());
+      const sdk::plugin_error why = sdk::current_failure(meeting->name());
       fail(*meeting, why);
       if (!is_whole_) stop("an earlier one failed: " + std::string(why.what()), why);
       return true;
@@ -311,7 +300,7 @@ void collective_team::begin(std::vector<shared_meeting> ready) {
     }
   } catch (...) {
     // NCCL cannot undo started work: the participants cannot be used any more.
-    const sdk::plugin_error why = current_failure(ready.front()->name());
+    const sdk::plugin_error why = sdk::current_failure(ready.front()->name());
     for (const shared_meeting& meeting : ready) fail(*meeting, why);
     stop(was_aborted, std::nullopt);
     throw;

@@ -39,31 +39,16 @@ void release(tutti_communicator* participant) {
 std::vector<tutti_device*> devices_of(const std::vector<tutti_participant>& participants) {
   std::vector<tutti_device*> devices(participants.size());
   for (const tutti_participant& p : participants) devices[p.rank] = p.device;
-  for (size_t n = 0; n < devices.size(); ++n) {
-    for (size_t other = 0; other < n; ++other) {
-      if (devices[other]->info != devices[n]->info) continue;
-      sdk::throw_unsupported("collectives: participants " + std::to_string(other) + " and " +
-                             std::to_string(n) + " are both on " + devices[n]->info->name);
-    }
-    if (devices[0]->context != devices[n]->context) {
+  for (const tutti_device* other : devices)
+    if (devices[0]->context != other->context)
       sdk::throw_unsupported("collectives: " + devices[0]->info->name + " and " +
-                             devices[n]->info->name + " are not of one platform");
-    }
-  }
+                             other->info->name + " are not of one platform");
   return devices;
 }
 
 tutti_status* create(const tutti_communicator_desc* desc, tutti_communicator** communicators) {
   return sdk::guarded([&] {
-    const tutti_communicator_desc wanted = sdk::read_struct(desc, "communicator description");
-    sdk::deref(communicators, "communicators");
-    const std::vector<tutti_participant> participants = sdk::validate_communicator(wanted);
-    std::fill_n(communicators, participants.size(), nullptr);
-    if (participants.size() != wanted.size) {
-      sdk::throw_unsupported("collectives: " + std::to_string(participants.size()) + " of " +
-                             std::to_string(wanted.size) +
-                             " participants are of this process, and OpenCL reaches no others");
-    }
+    const auto participants = sdk::all_participants<backend>(desc, communicators);
     const auto group = std::make_shared<collective_group>(devices_of(participants));
     std::vector<std::unique_ptr<tutti_communicator>> made;
     for (const tutti_participant& p : participants) {

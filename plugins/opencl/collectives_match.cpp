@@ -72,17 +72,6 @@ sdk::plugin_error disagreement(uint32_t first, const collective_shape& one, uint
                                " " + text(other));
 }
 
-// The exception being handled, for those to whom it is reported.
-sdk::plugin_error current_failure(const std::string& name) {
-  try {
-    throw;
-  } catch (const sdk::plugin_error& error) {
-    return error;
-  } catch (const std::exception& error) {
-    return sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY, name + ": " + error.what());
-  }
-}
-
 }  // namespace
 
 const char* collective_name(collective_kind kind) {
@@ -222,7 +211,7 @@ tutti_event* collective_group::join(const collective_call& call, uint32_t rank, 
     arrive(*op, rank, call);
     if (op->arrived == size()) launch(op, call.name);
   } catch (...) {
-    op->failure = current_failure(call.name);
+    op->failure = sdk::current_failure(call.name);
     op->settle(op->failure);
     throw;
   }
@@ -240,7 +229,7 @@ void collective_group::launch(const shared_operation& op, const std::string& nam
   try {
     enqueue_collective(lanes_, *op, earlier.done ? nullptr : previous_.get());
   } catch (...) {
-    broken_.failure = current_failure(name);  // part of it is on the lanes
+    broken_.failure = sdk::current_failure(name);  // part of it is on the lanes
     throw;
   }
   trim_collective(lanes_);
@@ -308,7 +297,7 @@ void collective_group::deliver(const shared_operation& op, size_t part, tutti_st
     op->ends.emplace_back(end);
     check(clFlush(stream.queue), "clFlush");
   } catch (...) {
-    op->settle(current_failure(op->name_of(part)));
+    op->settle(sdk::current_failure(op->name_of(part)));
     throw;
   }
   follow(op);

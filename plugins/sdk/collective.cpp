@@ -99,4 +99,14 @@ std::vector<tutti_participant> validate_communicator(const tutti_communicator_de
   return all;
 }
 
+plugin_error current_failure(const std::string& name) {
+  try {
+    throw;
+  } catch (const plugin_error& error) {
+    return error;
+  } catch (const std::exception& error) {
+    return plugin_error(TUTTI_ERROR_OUT_OF_MEMORY, name + ": " + error.what());
+  }
+}
+
 }  // namespace tutti::sdk

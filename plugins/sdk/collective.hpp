@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sdk/status.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::sdk {
@@ -68,5 +69,8 @@ inline bool reduces(collective_kind kind) {
 
 // The checked participants of this process: at least one; ranks are unique and below `size`.
 std::vector<tutti_participant> validate_communicator(const tutti_communicator_desc& desc);
+
+// The exception being handled, for those to whom it is reported.
+plugin_error current_failure(const std::string& name);
 
 }  // namespace tutti::sdk

@@ -25,6 +25,27 @@ struct matrix_extents {
 };
 matrix_extents extents_of(const operator_call& call);
 
+/// Calls the function of `all` that computes a matrix of the call.
+template <typename Matrices>
+void run_matrix(const Matrices& all, const operator_call& call, uint64_t matrix) {
+  switch (call.kind) {
+    case TUTTI_OPERATOR_CHOLESKY:
+      return all.cholesky(matrix);
+    case TUTTI_OPERATOR_TRIANGULAR_SOLVE:
+      return all.triangular_solve(matrix);
+    case TUTTI_OPERATOR_LU:
+      return all.lu(matrix);
+    case TUTTI_OPERATOR_QR:
+      return all.qr(matrix);
+    case TUTTI_OPERATOR_EIGH:
+      return all.eigh(matrix);
+    case TUTTI_OPERATOR_EIG:
+      return all.eig(matrix);
+    default:
+      return all.svd(matrix);
+  }
+}
+
 /// Throws INVALID_ARGUMENT: "matrix 3 of 8 is WHAT", or without numbers for a single matrix.
 [[noreturn]] void throw_no_result(const operator_call& call, uint64_t matrix, const char* what);
 inline constexpr const char* singular = "singular";

@@ -15,15 +15,12 @@ namespace {
 namespace fs = std::filesystem;
 using tutti::checkpoint_key;
 using tutti::checkpoints;
+using tutti_test::has;
 using tutti_test::outcome;
 
 outcome tutti_checkpoint(const std::string& arguments, const std::string& environment = "") {
   return tutti_test::run("env " + environment + " '" + tutti_test::paths::tutti_program +
                          "' checkpoint " + arguments);
-}
-
-bool has(const outcome& o, const std::string& part) {
-  return o.output.find(part) != std::string::npos;
 }
 
 std::string quoted(const fs::path& path) { return "'" + path.string() + "'"; }

@@ -29,6 +29,7 @@ class scoped_variable {
   std::optional<std::string> old_;
 };
 
+using tutti_test::has;
 using tutti_test::message_of;
 using tutti_test::outcome;
 using tutti_test::run;
@@ -40,10 +41,6 @@ inline std::string file_content(const std::filesystem::path& path) {
 
 inline void write_file(const std::filesystem::path& path, const std::string& content) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
-}
-
-inline bool has(const std::string& whole, const std::string& part) {
-  return whole.find(part) != std::string::npos;
 }
 
 }  // namespace loader_test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which members are left out, decided by given times; what a trainer does with that.
+#include "nn/slow_members.hpp"
+
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <map>
@@ -8,7 +10,6 @@
 #include <thread>
 
 #include "members.hpp"
-#include "multi/groups/kinds.hpp"
 #include "tutti/error.hpp"
 #include "tutti/multi.hpp"
 #include "tutti/nn.hpp"
@@ -20,28 +21,10 @@ using namespace tutti_test;
 using tutti::array;
 using tutti::device_group;
 using tutti::dtype;
-using kinds = std::vector<std::size_t>;
 namespace nn = tutti::nn;
+using nn::kinds;
 
 namespace {
-
-struct decision {
-  kinds kept;
-  std::vector<kinds> before;  // each time that one was left out
-};
-
-decision decide(std::size_t count, const std::map<kinds, double>& seconds) {
-  decision out;
-  out.kept = tutti::multi::fastest_kinds(
-                 count, [&](const kinds& of) { return seconds.at(of); },
-                 [&](const auto& was, const auto& now) {
-                   BOOST_TEST(now.seconds < was.seconds);
-                   BOOST_TEST(now.kinds.size() + 1 == was.kinds.size());
-                   out.before.push_back(was.kinds);
-                 })
-                 .kinds;
-  return out;
-}
 
 /// Whether there is a device of another backend than the first one's.
 bool is_mixed(const device_group& group) {
@@ -53,25 +36,25 @@ bool is_mixed(const device_group& group) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_kind_stays_where_steps_are_faster_with_it) {
-  BOOST_TEST((decide(1, {}).kept == kinds{0}));
-  BOOST_TEST((decide(2, {{{0, 1}, 8.4}, {{0}, 1.3}}).kept == kinds{0}));
-  BOOST_TEST((decide(2, {{{0, 1}, 1.2}, {{0}, 1.3}}).kept == kinds{0, 1}));
-  BOOST_TEST((decide(2, {{{0, 1}, 1.3}, {{0}, 1.3}}).kept == kinds{0, 1}));
+  const auto kept = [](const kinds& all, const std::map<kinds, double>& seconds) {
+    return nn::fastest_kinds(all, [&](const kinds& some) { return seconds.at(some); });
+  };
+  BOOST_TEST((kept({0}, {}) == kinds{0}));
+  BOOST_TEST((kept({0, 1}, {{{0, 1}, 8.4}, {{0}, 1.3}}) == kinds{0}));
+  BOOST_TEST((kept({0, 1}, {{{0, 1}, 1.2}, {{0}, 1.3}}) == kinds{0, 1}));
+  BOOST_TEST((kept({0, 1}, {{{0, 1}, 1.3}, {{0}, 1.3}}) == kinds{0, 1}));
   // The slowest goes, the other helps.
-  const decision one = decide(3, {{{0, 1, 2}, 5}, {{0, 1}, 4.9}, {{0, 2}, 0.7}, {{0}, 1}});
-  BOOST_TEST((one.kept == kinds{0, 2}));
-  BOOST_TEST((one.before == std::vector<kinds>{{0, 1, 2}}));
+  BOOST_TEST(
+      (kept({0, 1, 2}, {{{0, 1, 2}, 5}, {{0, 1}, 4.9}, {{0, 2}, 0.7}, {{0}, 1}}) == kinds{0, 2}));
   // Both go, the one that costs most first.
-  const decision both = decide(3, {{{0, 1, 2}, 9}, {{0, 1}, 3}, {{0, 2}, 8}, {{0}, 1}});
-  BOOST_TEST((both.kept == kinds{0}));
-  BOOST_TEST((both.before == std::vector<kinds>{{0, 1, 2}, {0, 1}}));
+  BOOST_TEST((kept({0, 1, 2}, {{{0, 1, 2}, 9}, {{0, 1}, 3}, {{0, 2}, 8}, {{0}, 1}}) == kinds{0}));
 }
 
 BOOST_AUTO_TEST_CASE(a_kind_whose_steps_take_long_is_left_out) {
   const device_group group = largest_group();
   int made = 0;
   const device_group kept =
-      without_slow_members(group, [&](const device_group& members) -> std::function<void()> {
+      nn::without_slow_members(group, [&](const device_group& members) -> std::function<void()> {
         ++made;
         return [slow = is_mixed(members)] {
           if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -85,20 +68,20 @@ BOOST_AUTO_TEST_CASE(a_kind_whose_steps_take_long_is_left_out) {
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_steps_and_no_steps) {
-  BOOST_TEST(fails<tutti::value_error>([] { without_slow_members(largest_group(), {}); },
+  BOOST_TEST(fails<tutti::value_error>([] { nn::without_slow_members(largest_group(), {}); },
                                        "without_slow_members: there is no function"));
   if (!is_mixed(largest_group())) return;
   BOOST_TEST(fails<std::runtime_error>(
       [] {
-        without_slow_members(largest_group(), [](const device_group&) {
+        nn::without_slow_members(largest_group(), [](const device_group&) {
           return [] { throw std::runtime_error("a step fails"); };
         });
       },
       "a step fails"));
   BOOST_TEST(fails<tutti::value_error>(
       [] {
-        without_slow_members(largest_group(),
-                             [](const device_group&) { return std::function<void()>(); });
+        nn::without_slow_members(largest_group(),
+                                 [](const device_group&) { return std::function<void()>(); });
       },
       "without_slow_members: there is no step"));
 }

@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_group_of_several_processes_is_unsupported) {
   const outcome refused = take(r.api().collective->create(&desc, &made));
   BOOST_TEST(refused.code == TUTTI_ERROR_UNSUPPORTED);
   BOOST_TEST(refused.message ==
-             "collectives: 1 of 2 participants are of this process, and OpenCL reaches no others");
+             "collectives: 1 of 2 participants are of this process, and there is no way to others");
 }
 
 BOOST_AUTO_TEST_CASE(a_released_participant_is_missed) {

@@ -44,10 +44,6 @@ struct fixture {
 
 constexpr int programs = 3;  // at most, that call exp in the work above
 
-bool has(const tutti_test::outcome& end, const char* part) {
-  return end.output.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 BOOST_FIXTURE_TEST_CASE(a_program_that_crashed_the_compiler_is_built_with_safer_options, fixture) {

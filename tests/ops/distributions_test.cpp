@@ -31,18 +31,6 @@ std::uint64_t word(std::int64_t i, std::uint64_t key = some_key) {
   return tutti::host::philox(i, key);
 }
 
-// Largest distance of the empirical distribution from `cdf`, times sqrt(n).
-template <class F>
-double kolmogorov(std::vector<double> v, F&& cdf) {
-  std::sort(v.begin(), v.end());
-  const double n = static_cast<double>(v.size());
-  double worst = 0;
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    const double expected = cdf(v[i]);
-    worst = std::max({worst, expected - double(i) / n, double(i + 1) / n - expected});
-  }
-  return worst * std::sqrt(n);
-}
 constexpr double kolmogorov_bound = 1.95;
 
 // How far chi-square lies above its expectation, in deviations (Wilson and Hilferty, 1931). Values

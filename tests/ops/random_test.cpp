@@ -50,20 +50,6 @@ double moment(const std::vector<double>& v, int order) {
   return sum / static_cast<double>(v.size());
 }
 
-// Largest distance of the empirical distribution from `cdf`, times sqrt(n). Above 1.95 for one of
-// a thousand keys.
-template <class F>
-double kolmogorov(std::vector<double> v, F&& cdf) {
-  std::sort(v.begin(), v.end());
-  const double n = static_cast<double>(v.size());
-  double worst = 0;
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    const double expected = cdf(v[i]);
-    worst = std::max({worst, expected - double(i) / n, double(i + 1) / n - expected});
-  }
-  return worst * std::sqrt(n);
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(published_vectors) {

@@ -12,14 +12,8 @@
 
 namespace {
 
+using tutti_test::count;
 using tutti_test::outcome;
-
-std::size_t count(const std::string& whole, const std::string& part) {
-  std::size_t n = 0;
-  for (std::size_t at = whole.find(part); at != std::string::npos; at = whole.find(part, at + 1))
-    ++n;
-  return n;
-}
 
 outcome exiting(const std::string& arguments, const std::string& variables) {
   return tutti_test::run(variables + " " + tutti_test::beside("exiting") + " " + arguments);

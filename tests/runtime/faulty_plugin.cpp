@@ -342,46 +342,6 @@ tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offse
   });
 }
 
-// ---- TUTTI_FAULTY_LITTLE
-
-bool is_little() {
-  static const bool set = std::getenv("TUTTI_FAULTY_LITTLE") != nullptr;
-  return set;
-}
-
-constexpr uint32_t little_opcodes[] = {0, TUTTI_DTYPE_BIT(TUTTI_F32), TUTTI_DTYPE_BIT(TUTTI_F32),
-                                       TUTTI_DTYPE_BIT(TUTTI_F32)};
-static_assert(TUTTI_OP_add == 1 && TUTTI_OP_subtract == 2 && TUTTI_OP_multiply == 3);
-
-tutti_status* little_capabilities(tutti_device*, tutti_program_capabilities* result) {
-  const uint64_t room = result->struct_size;
-  if (room < sizeof *result) return failure(TUTTI_ERROR_INVALID_ARGUMENT, "too little room");
-  *result = {sizeof *result, TUTTI_IR_VERSION, TUTTI_IR_VERSION, 4, 0, little_opcodes, nullptr};
-  return nullptr;
-}
-
-// Instructions of another result, opcode or operand than what little_opcodes say.
-bool is_beyond_little(const tutti_program_desc& desc) {
-  if (desc.reduction != TUTTI_REDUCE_NONE) return true;
-  for (uint32_t i = 0; i < desc.input_count; ++i)
-    if (desc.instruction_count > 0 && desc.inputs[i].dtype != TUTTI_F32) return true;
-  for (uint32_t i = 0; i < desc.instruction_count; ++i) {
-    const tutti_instruction& x = desc.instructions[i];
-    if (x.dtype != TUTTI_F32 || x.opcode < TUTTI_OP_add || x.opcode > TUTTI_OP_multiply)
-      return true;
-  }
-  return false;
-}
-
-tutti_status* program_supports(tutti_device* device, const tutti_program_desc* desc,
-                               int32_t* support, const char** reason) {
-  if (!is_little() || !is_beyond_little(*desc))
-    return real->program->supports(device, desc, support, reason);
-  *support = TUTTI_SUPPORT_NO;
-  if (reason != nullptr) *reason = "not written yet";
-  return nullptr;
-}
-
 // Compilations that wait for each other.
 struct meeting {
   std::mutex mutex;
@@ -408,8 +368,6 @@ tutti_status* create_program(tutti_device* device, const tutti_program_desc* des
                              tutti_program** program) {
   device_state& state = *owner_of(device).device;
   if (state.lost) return lost();
-  if (is_little() && is_beyond_little(*desc))
-    return failure(TUTTI_ERROR_INTERNAL, "asked for what it does not support");
   if (strikes(state, fault_compile))
     return failure(TUTTI_ERROR_COMPILE, "will not compile, as told");
   if (strikes(state, fault_hang_compile)) {
@@ -443,7 +401,7 @@ tutti_status* supports(tutti_device* device, const tutti_operator_desc* desc, in
                        const char** reason) {
   device_state& state = *owner_of(device).device;
   if (state.lost) return lost();
-  if (is_little() || state.countdown[fault_no_operators].load() != 0) {
+  if (state.countdown[fault_no_operators].load() != 0) {
     *support = TUTTI_SUPPORT_NO;
     if (reason != nullptr) *reason = "told not to";
     return nullptr;
@@ -510,8 +468,6 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   transfer.write = write;
   transfer.read = read;
   transfer.copy = copy;
-  if (is_little()) program.capabilities = little_capabilities;
-  program.supports = program_supports;
   program.launch = launch;
   program.create = create_program;
   op.supports = supports;

@@ -3,8 +3,7 @@
 // What the faulty plugin can be told to do, and how. It shows as many devices as the environment
 // variable TUTTI_FAULTY_DEVICES says (1 to 8, default 1), each of them the reference device. With
 // TUTTI_FAULTY_NATIVE_OFF set it does not let on that its memory is the host's. With
-// TUTTI_FAULTY_LITTLE set it is a backend in its first week: sums, differences and products of f32
-// arrays, element by element, and nothing else. With TUTTI_FAULTY_GPU set it says that it is a GPU.
+// TUTTI_FAULTY_GPU set it says that it is a GPU.
 #pragma once
 
 enum fault {

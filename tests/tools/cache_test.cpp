@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 using tutti::detail::disk_cache;
 using tutti::tools::cache_use;
 using tutti::tools::use_of_key;
+using tutti_test::has;
 using tutti_test::outcome;
 
 std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
@@ -56,10 +57,6 @@ struct fixture {
     fs::last_write_time(folder / name, fs::file_time_type::clock::now() - std::chrono::hours(3));
   }
 };
-
-bool has(const std::string& whole, const std::string& part) {
-  return whole.find(part) != std::string::npos;
-}
 
 }  // namespace
 
@@ -129,7 +126,7 @@ BOOST_AUTO_TEST_CASE(clear_removes_what_is_ours_and_nothing_else) {
   write("1.tutti.18-0.tmp", "being written");
   write("notes.txt", "the user's");
   write("mine/.keep", "the user's");
-  write("pocl/.trimmed", "");
+  write("pocl/.used", "");
   write("pocl/ab/cd/kernel.so", "code");
   const outcome done = tutti("clear");
   BOOST_TEST(done.status == 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Work distributed over a device group: throughput of members, arrays split between members, matrix
-// products over them, data-parallel training. Nothing here waits or copies through
-// the host, unless stated otherwise: operations record the copies between devices that they need.
+// products over them, data-parallel training. Nothing here waits or copies through the host, unless
+// stated otherwise: operations record the copies between devices that they need.
 // docs/multi-device.md is the guide.
 #pragma once
 
@@ -34,17 +34,6 @@ TUTTI_API double throughput(const device& on);
 TUTTI_API std::vector<double> weights_by_throughput(const device_group& group);
 /// By the size of their memory. Throws value_error with a member that does not report it.
 TUTTI_API std::vector<double> weights_by_memory(const device_group& group);
-
-/// Creates one step of the work of some members: the function that takes the step, and returns when
-/// it has finished.
-using step_maker = std::function<std::function<void()>(const device_group& members)>;
-/// The members with which steps are fastest, in the same order. Measures a step of all members, and
-/// of those that remain without each kind of device, and leaves a kind out, with a warning that
-/// names it, as long as the rest is faster. The kind of the first member stays, since it holds the
-/// application's arrays. Each measurement creates a step and takes it twice, because the first time
-/// compiles. A group of one kind is returned unchanged, without a step. Throws what the step
-/// throws.
-TUTTI_API device_group without_slow_members(const device_group& group, const step_maker& make);
 
 /// How an axis is divided between the members of a group.
 class TUTTI_API shares {

@@ -14,7 +14,6 @@
 #include <optional>
 
 #include "base/disk_cache.hpp"
-#include "multi/groups/kinds.hpp"
 #include "plugin/opened_device.hpp"
 #include "tutti/multi.hpp"
 
@@ -72,10 +71,9 @@ std::vector<double> normalised(std::vector<double> weights) {
   return weights;
 }
 
-}  // namespace
-
-// What a description says about which part of a device it is tells equal ones apart.
-std::string multi::kind_of(const device& on) {
+// Everything that a measurement, and the rounding of results, depend on: devices of the same kind
+// have the same. What a description says about which part of a device it is tells equal ones apart.
+std::string kind_of(const device& on) {
   const device_properties& p = on.properties();
   const detail::plugin& plugin = *detail::get(on).plugin;
   const std::string model = p.description.substr(0, p.description.rfind(", part "));
@@ -83,10 +81,12 @@ std::string multi::kind_of(const device& on) {
                      model, p.driver, p.schedule, p.compute_units, p.memory_bytes);
 }
 
+}  // namespace
+
 double throughput(const device& on) {
   static std::mutex mutex;  // also: one measurement at a time, so that none slows another down
   static auto* const known = new std::map<std::string, double>;
-  const std::string key = "throughput of f32 products\n" + multi::kind_of(on);
+  const std::string key = "throughput of f32 products\n" + kind_of(on);
   const std::lock_guard lock(mutex);
   if (const auto found = known->find(key); found != known->end()) return found->second;
   std::optional<double> value = kept_on_disk(key);
@@ -104,9 +104,9 @@ std::vector<double> weights_by_throughput(const device_group& group) {
 }
 
 bool compute_alike(const device_group& group) {
-  const std::string first = multi::kind_of(group[0]);
+  const std::string first = kind_of(group[0]);
   return std::all_of(group.begin(), group.end(),
-                     [&](const device& d) { return multi::kind_of(d) == first; });
+                     [&](const device& d) { return kind_of(d) == first; });
 }
 
 std::vector<double> weights_by_memory(const device_group& group) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/disk_cache.hpp"
-#include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "plugin/host.hpp"
@@ -16,16 +15,13 @@
 namespace tutti::detail {
 namespace {
 
-/// Changes with the checks, so that new checks are run.
-constexpr const char* edition = "6, " TUTTI_VERSION;
 constexpr const char* advice = "`tutti doctor` asks again, TUTTI_PROOF=off uses it all the same";
-
-std::mutex one_at_a_time;
 
 }  // namespace
 
+// The number changes with the checks, so that new checks are run.
 std::string device_proof::key() const {
-  return fmt::format("proof {}\n", edition) + cache_prefix(device_);
+  return "proof 6, " TUTTI_VERSION "\n" + cache_prefix(device_);
 }
 
 std::string device_proof::fault() {
@@ -41,52 +37,48 @@ std::optional<std::string> device_proof::known_fault() {
   return settled_;
 }
 
-std::string device_proof::settle(const std::string& fault) {
+std::string device_proof::settle(const std::string& fault, bool is_stored) {
+  if (is_stored) {
+    logging::debug("{}: {}", device_.title, fault.empty() ? "its answers are right" : fault);
+    program_cache().store(key(), fault.empty() ? "right" : fault);
+  }
   settled_ = fault;
   is_right_.store(fault.empty(), std::memory_order_release);
   return fault;
 }
 
-std::string device_proof::keep(const std::string& fault) {
-  logging::debug("{}: {}", device_.title, fault.empty() ? "its answers are right" : fault);
-  program_cache().store(key(), fault.empty() ? "right" : fault);
-  return settle(fault);
-}
-
 // A device that cannot transfer bytes, or not run the simplest program that it claims to support,
 // is useless. Programs may be left to other devices; transfers may not.
 std::string device_proof::ask_again() {
+  static std::mutex one_at_a_time;
   const std::lock_guard lock(mutex_);
   const std::lock_guard turn(one_at_a_time);
   const plugin_visit visit(process_journal(), key(), "the proof of " + device_.title);
   // If earlier processes ended within this check, and it also ends a separate process, in which
   // nothing else happens, the device counts as faulty.
-  if (const auto end = visit.ends() > 0 ? try_proof(device_.name) : std::nullopt) {
+  if (const auto end = visit.ends() > 0 ? try_in_child(device_.name) : std::nullopt) {
     if (!end->empty())
-      return keep(fmt::format("{} does not answer a process beside this one: {} ({})",
-                              device_.title, *end, advice));
+      return settle(fmt::format("{} does not answer a process beside this one: {} ({})",
+                                device_.title, *end, advice),
+                    true);
     settled_.reset();
     return settle(known_fault().value_or(""));
   }
   const char* asked = "";
   try {
-    const std::string mistake = mistake_of(device_, asked);
-    if (mistake.empty()) return keep({});
-    return keep(fmt::format("{} gets {} wrong: {} ({})", device_.title, asked, mistake, advice));
+    std::string fault = mistake_of(device_, asked);
+    if (!fault.empty())
+      fault = fmt::format("{} gets {} wrong: {} ({})", device_.title, asked, fault, advice);
+    return settle(fault, true);
   } catch (const device_error& e) {
     if (is_exiting()) return {};
     if (e.code() == TUTTI_ERROR_UNSUPPORTED && std::string_view(asked) != "transfers")
-      return keep({});
-    const bool may_pass = e.code() == TUTTI_ERROR_OUT_OF_MEMORY || e.retryable();
+      return settle({}, true);
     const std::string fault =
         fmt::format("{} cannot be asked for {}: {} ({})", device_.title, asked, e.what(), advice);
+    const bool may_pass = e.code() == TUTTI_ERROR_OUT_OF_MEMORY || e.retryable();
     return may_pass ? fault : settle(fault);
   }
-}
-
-std::shared_ptr<device_proof> make_proof(const opened_device& device) {
-  if (device.plugin->name == "reference" || !devices_prove_themselves()) return nullptr;
-  return std::make_shared<device_proof>(device);
 }
 
 std::string why_unusable(opened_device& device, bool is_next) {

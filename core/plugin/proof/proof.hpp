@@ -7,7 +7,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -34,8 +33,7 @@ class TUTTI_INTERNAL_API device_proof {
 
  private:
   std::string key() const;
-  std::string settle(const std::string& fault);
-  std::string keep(const std::string& fault);
+  std::string settle(const std::string& fault, bool is_stored = false);
 
   const opened_device& device_;
   std::atomic<bool> is_right_{false}, is_said_{false};
@@ -46,9 +44,6 @@ class TUTTI_INTERNAL_API device_proof {
 /// The wrong result of an open device, "5 instead of 4 at 7", or nothing. Throws device_error if a
 /// function fails. Sets `asked` to the check, "transfers" or "arithmetic of f32".
 std::string mistake_of(const opened_device& device, const char*& asked);
-
-/// The checks of a device; nothing for a trusted one.
-std::shared_ptr<device_proof> make_proof(const opened_device& device);
 
 /// Why the automatic choice must skip a device: its wrong result, or why it cannot be opened; empty
 /// if it need not. `is_next` opens it in any case, because it is about to be used; otherwise it is

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -21,42 +20,38 @@ namespace {
 
 constexpr std::size_t rows = 1011;  // not a multiple of any vector width
 
+using words_owner = std::unique_ptr<std::vector<std::uint32_t>>;
+
 /// Two columns of f32, then numbers.
-std::vector<std::uint32_t> known_words(std::size_t count) {
-  std::vector<std::uint32_t> words(count);
+words_owner known_words(std::size_t count) {
+  auto made = std::make_unique<std::vector<std::uint32_t>>(count);
+  std::vector<std::uint32_t>& words = *made;
   for (std::size_t i = 0; i < count; ++i) words[i] = static_cast<std::uint32_t>(i) * 2654435761u;
   for (std::size_t i = 0; i < rows; ++i) {
     words[i] = std::bit_cast<std::uint32_t>((static_cast<float>(i * 37 % 1001) - 500) / 128);
     // 0 too: quotients are infinite, and one is 0 / 0.
     words[rows + i] = std::bit_cast<std::uint32_t>(static_cast<float>(i % 257) / 16);
   }
-  return words;
+  return made;
 }
 
 // tanh(a) + a b + a / b: terms of the same sign and about the same size, so that a mistake in each
-// shows.
+// shows. Values 0 and 1 are the inputs, the instructions follow.
 program_handle compile(const opened_device& d) {
-  const auto op = [](tutti_opcode code, std::initializer_list<std::uint32_t> of) {
-    tutti_instruction i{
-        static_cast<std::uint16_t>(code), TUTTI_F32, static_cast<std::uint8_t>(of.size()), {}};
-    std::copy(of.begin(), of.end(), i.operand);
-    return i;
-  };
-  // Values 0 and 1 are the inputs, the instructions follow.
-  const tutti_instruction code[] = {op(TUTTI_OP_tanh, {0}), op(TUTTI_OP_multiply, {0, 1}),
-                                    op(TUTTI_OP_divide, {0, 1}), op(TUTTI_OP_add, {2, 3}),
-                                    op(TUTTI_OP_add, {5, 4})};
+  const tutti_instruction code[] = {{TUTTI_OP_tanh, TUTTI_F32, 1, {0}},
+                                    {TUTTI_OP_multiply, TUTTI_F32, 2, {0, 1}},
+                                    {TUTTI_OP_divide, TUTTI_F32, 2, {0, 1}},
+                                    {TUTTI_OP_add, TUTTI_F32, 2, {2, 3}},
+                                    {TUTTI_OP_add, TUTTI_F32, 2, {5, 4}}};
   const tutti_program_operand operands[] = {{TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 0},
                                             {TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 0},
                                             {TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 6}};
   tutti_program_desc desc{};
   desc.struct_size = sizeof desc;
   desc.ir_version = TUTTI_IR_VERSION;
-  desc.operand_size = sizeof(tutti_program_operand);
-  desc.instruction_size = sizeof(tutti_instruction);
+  desc.operand_size = sizeof operands[0];
+  desc.instruction_size = sizeof code[0];
   desc.kept_rank = 1;
-  desc.reduction = TUTTI_REDUCE_NONE;
-  desc.reduce_layout = TUTTI_REDUCE_INNER;
   desc.input_count = 2;
   desc.instruction_count = static_cast<std::uint32_t>(std::size(code));
   desc.output_count = 1;
@@ -77,7 +72,7 @@ bool is_right(float got, float right) {
 /// Streams and memory of their own, to avoid interference.
 struct session {
   const opened_device& device;
-  std::unique_ptr<std::vector<std::uint32_t>> words;
+  words_owner words;
   buffer_handle source, target, workspace;
   stream_handle first = create_stream(device), second = create_stream(device);
 
@@ -100,44 +95,36 @@ std::string mistake_of(const opened_device& d, const char*& asked) {
   // Drivers do not transfer that much as they transfer a page.
   const std::size_t n = std::max<std::size_t>(
       std::min(std::size_t{3} << 19, d.limits.max_allocation_bytes / 4) / 4, 2 * rows);
-  session s{d,
-            std::make_unique<std::vector<std::uint32_t>>(known_words(n)),
-            allocate(d, before + n * 4),
-            allocate(d, n * 4),
-            {}};
+  session s{d, known_words(n), allocate(d, before + n * 4), allocate(d, n * 4), {}};
   const auto& words = *s.words;
   std::vector<std::uint32_t> got(n);
   tutti_buffer *const source = s.source.get(), *const target = s.target.get();
+  tutti_stream *const first = s.first.get(), *const second = s.second.get();
   // Written in one stream, copied in another after an event, and read.
-  check(p.transfer.write(s.first.get(), source, before, words.data(), n * 4, 0, nullptr), d,
-        "write");
-  const event_handle written = record_event(d, s.first.get());
-  check(p.stream.flush(s.first.get()), d, "flush");
-  check(p.stream.wait(s.second.get(), written.get()), d, "wait for an event");
-  check(p.transfer.copy(s.second.get(), source, before, target, 0, n * 4, nullptr), d, "copy");
-  check(p.transfer.read(s.second.get(), target, 0, got.data(), n * 4, 1, nullptr), d, "read");
+  check(p.transfer.write(first, source, before, words.data(), n * 4, 0, nullptr), d, "write");
+  const event_handle written = record_event(d, first);
+  check(p.stream.flush(first), d, "flush");
+  check(p.stream.wait(second, written.get()), d, "wait for an event");
+  check(p.transfer.copy(second, source, before, target, 0, n * 4, nullptr), d, "copy");
+  check(p.transfer.read(second, target, 0, got.data(), n * 4, 1, nullptr), d, "read");
   const auto [is, expected] = std::mismatch(got.begin(), got.end(), words.begin());
   if (is != got.end())
     return fmt::format("{:#x} instead of {:#x} at word {}", *is, *expected, is - got.begin());
 
   asked = "arithmetic of f32";
   const program_handle program = compile(d);
-  tutti_operand operands[3] = {};
-  operands[0].buffer = operands[1].buffer = target;
-  operands[1].offset = rows * 4;
-  operands[2].buffer = source;
-  for (tutti_operand& o : operands) o.stride[0] = 1;
+  const tutti_operand operands[] = {{target, 0, {1}}, {target, rows * 4, {1}}, {source, 0, {1}}};
   tutti_program_launch launch{};
   launch.struct_size = sizeof launch;
-  launch.operand_size = sizeof(tutti_operand);
+  launch.operand_size = sizeof operands[0];
   launch.extent[0] = rows;
   launch.inputs = operands;
   launch.outputs = operands + 2;
   check(p.program.workspace(program.get(), &launch, &launch.workspace_bytes), d, "workspace");
   if (launch.workspace_bytes > 0) s.workspace = allocate(d, launch.workspace_bytes);
   launch.workspace = s.workspace.get();
-  check(p.program.launch(s.second.get(), program.get(), &launch, nullptr), d, "launch");
-  check(p.transfer.read(s.second.get(), source, 0, got.data(), rows * 4, 1, nullptr), d, "read");
+  check(p.program.launch(second, program.get(), &launch, nullptr), d, "launch");
+  check(p.transfer.read(second, source, 0, got.data(), rows * 4, 1, nullptr), d, "read");
   for (std::size_t i = 0; i < rows; ++i) {
     const double a = std::bit_cast<float>(words[i]), b = std::bit_cast<float>(words[rows + i]);
     const auto right = static_cast<float>(std::tanh(a) + a * b + a / b);

@@ -12,6 +12,28 @@
 
 namespace tutti::sdk {
 
+/// The checked participants of a communicator of a plugin that reaches no other process: all of
+/// them, by rank, on different devices. Sets `communicators` to NULL.
+template <typename B>
+std::vector<tutti_participant> all_participants(const tutti_communicator_desc* desc,
+                                                tutti_communicator** communicators) {
+  const tutti_communicator_desc wanted = read_struct(desc, "communicator description");
+  deref(communicators, "communicators");
+  std::vector<tutti_participant> all = validate_communicator(wanted);
+  std::fill_n(communicators, all.size(), nullptr);
+  if (all.size() != wanted.size)
+    throw_unsupported("collectives: " + std::to_string(all.size()) + " of " +
+                      std::to_string(wanted.size) +
+                      " participants are of this process, and there is no way to others");
+  for (size_t n = 0; n < all.size(); ++n)
+    for (size_t other = 0; other < n; ++other)
+      if (B::same_device(*all[n].device, *all[other].device))
+        throw_unsupported("collectives: participants " + std::to_string(all[other].rank) + " and " +
+                          std::to_string(all[n].rank) + " are both on " +
+                          all[n].device->info->name);
+  return all;
+}
+
 /// A view of a collective, on the participant's device.
 template <typename B>
 struct collective_memory : collective_part {

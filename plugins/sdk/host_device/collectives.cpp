@@ -41,28 +41,11 @@ void release(tutti_communicator* participant) {
   delete participant;
 }
 
-// A participant's stream waits for the others; two on one device might share it.
-void require_different(const std::vector<tutti_participant>& all) {
-  for (size_t n = 0; n < all.size(); ++n)
-    for (size_t other = 0; other < n; ++other)
-      if (backend::same_device(*all[n].device, *all[other].device))
-        sdk::throw_unsupported("collectives: participants " + std::to_string(all[other].rank) +
-                               " and " + std::to_string(all[n].rank) + " are both on " +
-                               all[n].device->info->name);
-}
-
 tutti_status* create(const tutti_communicator_desc* desc, tutti_communicator** communicators) {
   return sdk::guarded([&] {
-    const tutti_communicator_desc wanted = sdk::read_struct(desc, "communicator description");
-    sdk::deref(communicators, "communicators");
-    const std::vector<tutti_participant> participants = sdk::validate_communicator(wanted);
-    std::fill_n(communicators, participants.size(), nullptr);
-    if (participants.size() != wanted.size)
-      sdk::throw_unsupported("collectives: " + std::to_string(participants.size()) + " of " +
-                             std::to_string(wanted.size) +
-                             " participants are of this process, and there is no way to others");
-    require_different(participants);
-    const auto group = std::make_shared<collective_group>(wanted.size);
+    // A participant's stream waits for the others; two on one device might share it.
+    const auto participants = sdk::all_participants<backend>(desc, communicators);
+    const auto group = std::make_shared<collective_group>(participants.size());
     std::vector<std::unique_ptr<tutti_communicator>> made;
     for (const tutti_participant& p : participants)
       made.emplace_back(new tutti_communicator{group, p.device, p.rank});

@@ -72,28 +72,8 @@ class matrices {
         m_(static_cast<int>(extents_of(call).rows)),
         n_(static_cast<int>(extents_of(call).columns)) {}
 
-  void run(uint64_t matrix) const {
-    switch (call_.kind) {
-      case TUTTI_OPERATOR_CHOLESKY:
-        return cholesky(matrix);
-      case TUTTI_OPERATOR_TRIANGULAR_SOLVE:
-        return triangular_solve(matrix);
-      case TUTTI_OPERATOR_LU:
-        return lu(matrix);
-      case TUTTI_OPERATOR_QR:
-        return qr(matrix);
-      case TUTTI_OPERATOR_EIGH:
-        return eigh(matrix);
-      case TUTTI_OPERATOR_EIG:
-        return eig(matrix);
-      case TUTTI_OPERATOR_SVD:
-        return svd(matrix);
-      default:
-        throw_unsupported("operator " + std::to_string(call_.kind) + ": no linear algebra");
-    }
-  }
+  void run(uint64_t matrix) const { run_matrix(*this, call_, matrix); }
 
- private:
   size_t rows() const { return static_cast<size_t>(m_); }
   size_t columns() const { return static_cast<size_t>(n_); }
 
@@ -330,6 +310,7 @@ class matrices {
     }
   }
 
+ private:
   const lapack_routines<T>& use_;
   const operator_call& call_;
   std::byte* const* operands_;

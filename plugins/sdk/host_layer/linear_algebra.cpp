@@ -29,28 +29,8 @@ class matrices {
   uint64_t count() const { return extents_.batch; }
   uint64_t steps() const { return extents_.rows * extents_.rows * extents_.columns; }
 
-  void run(uint64_t matrix) const {
-    switch (what_.kind) {
-      case TUTTI_OPERATOR_CHOLESKY:
-        return cholesky(matrix);
-      case TUTTI_OPERATOR_TRIANGULAR_SOLVE:
-        return triangular_solve(matrix);
-      case TUTTI_OPERATOR_LU:
-        return lu(matrix);
-      case TUTTI_OPERATOR_QR:
-        return qr(matrix);
-      case TUTTI_OPERATOR_EIGH:
-        return eigh(matrix);
-      case TUTTI_OPERATOR_EIG:
-        return eig(matrix);
-      case TUTTI_OPERATOR_SVD:
-        return svd(matrix);
-      default:
-        throw_unsupported("operator " + std::to_string(what_.kind) + ": no linear algebra");
-    }
-  }
+  void run(uint64_t matrix) const { run_matrix(*this, what_, matrix); }
 
- private:
   using values = dense_matrix<T>;
 
   values load(uint32_t view, uint64_t matrix) const {
@@ -166,6 +146,7 @@ class matrices {
     store(2, matrix, wide ? conjugate_transpose(parts.u) : parts.vh);
   }
 
+ private:
   const operator_call& what_;
   const host_view* views_;
   const tutti_matrix_params params_;

@@ -215,7 +215,6 @@ unsigned long long block::value_for(unsigned lane, unsigned first) const {
   const auto width = static_cast<unsigned>(me.width), place = static_cast<unsigned>(me.operand);
   const unsigned begin = lane / width * width;
   unsigned from = lane;
-  if (me.how == shuffle_index) from = begin + place % width;
   if (me.how == shuffle_up && lane >= begin + place) from = lane - place;
   if (me.how == shuffle_down && lane + place < begin + width) from = lane + place;
   if (me.how == shuffle_xor && (lane ^ place) < begin + width) from = lane ^ place;

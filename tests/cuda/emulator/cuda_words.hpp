@@ -20,21 +20,14 @@ void* emulator_dynamic_shared();
 
 #define __global__ __attribute__((noinline, visibility("hidden")))
 #define __device__
-#define __host__
-#define __constant__ static const
-#define __restrict__ __restrict
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __shared__ static __attribute__((section("tutti_shared")))
 #define threadIdx (emulator_thread_index())
 #define blockIdx (emulator_block_index())
 #define blockDim (emulator_block_size())
 #define gridDim (emulator_grid_size())
-#define warpSize 32
 #define __syncthreads() emulator_barrier(__LINE__)
-#define __threadfence()
-#define __threadfence_block()
 
 #define TUTTI_WORD static inline __attribute__((unused))
 
@@ -42,33 +35,15 @@ typedef decltype(sizeof 0) size_t;
 
 // ---- vectors
 
-#define TUTTI_VECTORS(T, name)                                           \
-  struct alignas(2 * sizeof(T)) name##2 {                                \
-    T x, y;                                                              \
-  };                                                                     \
-  struct name##3 {                                                       \
-    T x, y, z;                                                           \
-  };                                                                     \
-  struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) name##4 {      \
-    T x, y, z, w;                                                        \
-  };                                                                     \
-  TUTTI_WORD name##2 make_##name##2(T x, T y) { return {x, y}; }         \
-  TUTTI_WORD name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
-  TUTTI_WORD name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
-TUTTI_VECTORS(char, char)
-TUTTI_VECTORS(unsigned char, uchar)
-TUTTI_VECTORS(short, short)
-TUTTI_VECTORS(unsigned short, ushort)
-TUTTI_VECTORS(int, int)
-TUTTI_VECTORS(unsigned, uint)
-TUTTI_VECTORS(long long, longlong)
-TUTTI_VECTORS(unsigned long long, ulonglong)
-TUTTI_VECTORS(float, float)
-TUTTI_VECTORS(double, double)
-template <typename T>
-TUTTI_WORD T __ldg(const T* at) {
-  return *at;
-}
+#define TUTTI_VECTOR(T)                \
+  struct alignas(2 * sizeof(T)) T##2 { \
+    T x, y;                            \
+  };
+TUTTI_VECTOR(float)
+TUTTI_VECTOR(double)
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
 
 // ---- bits
 
@@ -83,7 +58,6 @@ TUTTI_WORD float __int_as_float(int x) { return emulator_bits<float>(x); }
 TUTTI_WORD float __uint_as_float(unsigned x) { return emulator_bits<float>(x); }
 TUTTI_WORD int __float_as_int(float x) { return emulator_bits<int>(x); }
 TUTTI_WORD unsigned __float_as_uint(float x) { return emulator_bits<unsigned>(x); }
-TUTTI_WORD double __longlong_as_double(long long x) { return emulator_bits<double>(x); }
 TUTTI_WORD long long __double_as_longlong(double x) { return emulator_bits<long long>(x); }
 TUTTI_WORD unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
@@ -92,12 +66,6 @@ TUTTI_WORD unsigned long long __umul64hi(unsigned long long a, unsigned long lon
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
 TUTTI_WORD int __popc(unsigned x) { return __builtin_popcount(x); }
-TUTTI_WORD int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-TUTTI_WORD int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
-TUTTI_WORD int __clzll(long long x) {
-  return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x));
-}
-TUTTI_WORD int __ffs(int x) { return __builtin_ffs(x); }
 
 // The instructions that the sources spell out; the emulator puts these calls in their place.
 TUTTI_WORD float emulator_asm_half_to_float(unsigned short bits) {
@@ -133,9 +101,6 @@ TUTTI_WORD T emulator_exchange(int how, unsigned mask, T x, int operand, int wid
   return x;
 }
 #define TUTTI_SHUFFLE(T)                                                                   \
-  TUTTI_WORD T __shfl_sync(unsigned mask, T x, int lane, int width = 32) {                 \
-    return emulator_exchange(tutti_emulator::shuffle_index, mask, x, lane, width);         \
-  }                                                                                        \
   TUTTI_WORD T __shfl_up_sync(unsigned mask, T x, unsigned distance, int width = 32) {     \
     return emulator_exchange(tutti_emulator::shuffle_up, mask, x, int(distance), width);   \
   }                                                                                        \
@@ -156,12 +121,6 @@ TUTTI_SHUFFLE(double)
 TUTTI_WORD unsigned __ballot_sync(unsigned mask, int predicate) {
   return unsigned(emulator_meet(tutti_emulator::ballot, mask, predicate != 0, 0, 32));
 }
-TUTTI_WORD int __any_sync(unsigned mask, int predicate) {
-  return __ballot_sync(mask, predicate) != 0;
-}
-TUTTI_WORD int __all_sync(unsigned mask, int predicate) {
-  return __ballot_sync(mask, predicate == 0) == 0;
-}
 TUTTI_WORD void __syncwarp(unsigned mask = ~0u) {
   emulator_meet(tutti_emulator::warp_barrier, mask, 0, 0, 32);
 }
@@ -179,22 +138,8 @@ TUTTI_WORD void __syncwarp(unsigned mask = ~0u) {
     return old;                                                                                \
   }
 TUTTI_ATOMIC(atomicAdd, old + value)
-TUTTI_ATOMIC(atomicSub, old - value)
 TUTTI_ATOMIC(atomicExch, value)
-TUTTI_ATOMIC(atomicMin, value < old ? value : old)
 TUTTI_ATOMIC(atomicMax, old < value ? value : old)
-TUTTI_ATOMIC(atomicAnd, old& value)
-TUTTI_ATOMIC(atomicOr, old | value)
-TUTTI_ATOMIC(atomicXor, old ^ value)
-template <typename T>
-static __attribute__((noinline, unused, no_sanitize("thread"))) T atomicCAS(T* at, T expected,
-                                                                            T wanted) {
-  emulator_touch(at, sizeof(T),
-                 tutti_emulator::writes | tutti_emulator::atomic | tutti_emulator::aligned);
-  const T old = *at;
-  if (old == expected) *at = wanted;
-  return old;
-}
 
 // ---- functions
 
@@ -242,34 +187,18 @@ TUTTI_FUNCTION_1(ceil)
 TUTTI_FUNCTION_1(trunc)
 TUTTI_FUNCTION_1(rint)
 TUTTI_FUNCTION_1(fabs)
-TUTTI_FUNCTION_1(lgamma)
-TUTTI_FUNCTION_1(tgamma)
 TUTTI_FUNCTION_2(pow)
 TUTTI_FUNCTION_2(fmod)
 TUTTI_FUNCTION_2(atan2)
 TUTTI_FUNCTION_2(hypot)
 TUTTI_FUNCTION_2(copysign)
 TUTTI_FUNCTION_2(nextafter)
-TUTTI_FUNCTION_2(fmin)
-TUTTI_FUNCTION_2(fmax)
 extern "C" double fma(double, double, double);
 extern "C" float fmaf(float, float, float);
 TUTTI_WORD float fma(float x, float y, float z) { return fmaf(x, y, z); }
-extern "C" double ldexp(double, int);
-extern "C" float ldexpf(float, int);
-TUTTI_WORD float ldexp(float x, int n) { return ldexpf(x, n); }
 TUTTI_WORD double rsqrt(double x) { return 1.0 / sqrt(x); }
 TUTTI_WORD float rsqrtf(float x) { return static_cast<float>(1.0 / sqrt(double(x))); }
 TUTTI_WORD float rsqrt(float x) { return rsqrtf(x); }
-TUTTI_WORD int abs(int x) { return x < 0 ? -x : x; }
-TUTTI_WORD bool isnan(float x) { return x != x; }
-TUTTI_WORD bool isnan(double x) { return x != x; }
-TUTTI_WORD bool isinf(float x) { return __builtin_isinf(x) != 0; }
-TUTTI_WORD bool isinf(double x) { return __builtin_isinf(x) != 0; }
-TUTTI_WORD bool isfinite(float x) { return __builtin_isfinite(x) != 0; }
-TUTTI_WORD bool isfinite(double x) { return __builtin_isfinite(x) != 0; }
-TUTTI_WORD bool signbit(float x) { return __builtin_signbitf(x) != 0; }
-TUTTI_WORD bool signbit(double x) { return __builtin_signbit(x) != 0; }
 
 // ---- how the emulator calls a kernel; it appends TUTTI_KERNEL(name, bound) for each
 

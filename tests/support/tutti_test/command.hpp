@@ -29,6 +29,21 @@ inline outcome run(const std::string& command) {
   return result;
 }
 
+inline bool has(const std::string& whole, const std::string& part) {
+  return whole.find(part) != std::string::npos;
+}
+inline bool has(const outcome& end, const std::string& part) { return has(end.output, part); }
+
+inline std::size_t count(const std::string& whole, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = whole.find(part); at != std::string::npos; at = whole.find(part, at + 1))
+    ++n;
+  return n;
+}
+inline std::size_t count(const outcome& end, const std::string& part) {
+  return count(end.output, part);
+}
+
 /// A program in the folder of the running one, as a word of a shell command.
 inline std::string beside(const std::string& name) {
   return "'" + (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string() +

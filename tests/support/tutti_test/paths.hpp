@@ -14,7 +14,6 @@ extern const char* const fake_plugins;
 extern const char* const faulty_kernels;
 extern const char* const faulty_plugin;
 extern const char* const guide_data;
-extern const char* const liar_plugin;
 extern const char* const little_plugin;
 extern const char* const opencl_plugin;
 extern const char* const plugin_output;

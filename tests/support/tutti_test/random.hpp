@@ -4,6 +4,8 @@
 // test program prints it.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +42,20 @@ std::vector<T> random_vector(std::size_t count, double low, double high, std::ui
     for (auto&& value : out) value = static_cast<T>(pick(engine));
   }
   return out;
+}
+
+/// Largest distance of the empirical distribution from `cdf`, times sqrt(n). Above 1.95 for one of
+/// a thousand keys.
+template <class F>
+double kolmogorov(std::vector<double> v, F&& cdf) {
+  std::sort(v.begin(), v.end());
+  const double n = static_cast<double>(v.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    const double expected = cdf(v[i]);
+    worst = std::max({worst, expected - double(i) / n, double(i + 1) / n - expected});
+  }
+  return worst * std::sqrt(n);
 }
 
 /// Values on which arithmetic goes wrong first: zeros of both signs, denormals, the extremes,

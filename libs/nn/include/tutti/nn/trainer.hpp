@@ -40,6 +40,17 @@ struct trainer_options {
 /// model's result for batch[0], and of the batch.
 using batch_loss = std::function<array(const array& output, const std::vector<array>& batch)>;
 
+/// Creates one step of the work of some members: the function that takes the step, and returns when
+/// it has finished.
+using step_maker = std::function<std::function<void()>(const device_group& members)>;
+/// The members with which steps are fastest, in the same order. Measures a step of all members, and
+/// of those that remain without each kind of device, and leaves a kind out, with a warning that
+/// names it, as long as the rest is faster. The kind of the first member stays, since it holds the
+/// application's arrays. Each measurement creates a step and takes it twice, because the first time
+/// compiles. A group of one kind is returned unchanged, without a step. Throws what the step
+/// throws.
+TUTTI_API device_group without_slow_members(const device_group& group, const step_maker& make);
+
 namespace detail {
 
 /// The part of a training run that does not depend on its optimiser.

@@ -2,10 +2,12 @@
 //
 // A backend with sums, differences and products of f32 and nothing else, which is all that a plugin
 // need have: the reference plugin behind what it says of itself. It tells what is malformed from
-// what it lacks. With LITTLE=compares it also computes, and does not store, truth values.
+// what it lacks. With LITTLE=compares it also computes, and does not store, truth values; with
+// LITTLE=stores it stores and copies arrays of all dtypes.
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "sdk/capabilities.hpp"
 #include "sdk/program_description.hpp"
@@ -21,14 +23,18 @@ const tutti_plugin_api* real = nullptr;
 constexpr uint32_t f32 = TUTTI_DTYPE_BIT(TUTTI_F32);
 constexpr sdk::program_limits limits{8, 4, 64};
 
-bool compares() { return std::getenv("LITTLE") != nullptr; }
+bool is_told(const char* what) {
+  const char* const text = std::getenv("LITTLE");
+  return text != nullptr && std::string_view(text) == what;
+}
+bool compares() { return is_told("compares"); }
 
 uint32_t computed() { return compares() ? f32 | TUTTI_DTYPE_BIT(TUTTI_BOOL) : f32; }
 
 const sdk::program_sets& offered() {
   static const sdk::program_sets sets = [] {
     sdk::program_sets s;
-    s.stored_dtypes = f32;
+    if (!is_told("stores")) s.stored_dtypes = f32;
     const sdk::program_sets& whole = sdk::programs_in(computed());
     s.opcodes.assign(whole.opcodes.size(), 0);
     for (const int op : {TUTTI_OP_add, TUTTI_OP_subtract, TUTTI_OP_multiply}) s.opcodes[op] = f32;
@@ -45,7 +51,7 @@ tutti_status* properties(uint32_t index, tutti_device_properties* result) {
     tutti_device_properties all{};
     all.struct_size = sizeof all;
     if (tutti_status* s = real->device->properties(index, &all)) return s;
-    all.stored_dtypes = f32;
+    if (!is_told("stores")) all.stored_dtypes = f32;
     all.computed_dtypes = computed();
     all.max_inputs = limits.inputs;
     all.max_outputs = limits.outputs;
@@ -59,32 +65,17 @@ tutti_status* capabilities(tutti_device*, tutti_program_capabilities* result) {
   return sdk::guarded([&] { sdk::write_struct(result, offered().capabilities(), "capabilities"); });
 }
 
-// Why not, or nothing. Throws where the description is malformed.
-std::string against(const tutti_program_desc* desc) {
-  return sdk::beyond(offered(), sdk::program_description(desc, limits).desc());
-}
-
 tutti_status* supports(tutti_device*, const tutti_program_desc* desc, int32_t* support,
                        const char** reason) {
-  return sdk::guarded([&] {
-    *support = TUTTI_SUPPORT_NO;
-    std::string why;
-    try {
-      why = against(desc);
-    } catch (const sdk::plugin_error& e) {
-      if (e.code != TUTTI_ERROR_UNSUPPORTED) throw;
-      why = e.what();
-    }
-    if (why.empty()) *support = TUTTI_SUPPORT_YES;
-    if (reason != nullptr) *reason = sdk::kept_text(why);
-  });
+  return sdk::guarded([&] { *support = sdk::supports_program(offered(), limits, desc, reason); });
 }
 
 tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
                      tutti_program** program) {
   return sdk::guarded([&]() -> tutti_status* {
-    const std::string why = against(desc);
-    if (!why.empty()) sdk::throw_unsupported(why);
+    const char* why = nullptr;
+    if (sdk::supports_program(offered(), limits, desc, &why) != TUTTI_SUPPORT_YES)
+      sdk::throw_unsupported(why);
     return real->program->create(device, desc, program);
   });
 }
