@@ -35,9 +35,10 @@ void save_some(const fs::path& folder, const tutti::checkpoint_options& options 
 
 BOOST_AUTO_TEST_CASE(lists_verifies_and_prunes) {
   const tutti_test::temporary_folder outside;
-  const fs::path folder = outside / "run";
+  const fs::path folder = outside / "run" / "checkpoints";
   save_some(folder);
   const outcome list = tutti_checkpoint("list " + quoted(folder));
+  BOOST_TEST(tutti_checkpoint("list " + quoted(outside / "run")).output == list.output);
   BOOST_TEST(list.status == 0, list.output);
   for (const char* part : {"step", "10", "20", "30", "plain"}) BOOST_TEST(has(list, part), part);
   BOOST_TEST(tutti_checkpoint("verify " + quoted(folder)).status == 0);

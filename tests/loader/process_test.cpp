@@ -163,6 +163,9 @@ BOOST_AUTO_TEST_CASE(doctor_command) {
   BOOST_TEST(!has(bad.output, "ok      opencl:0: transfers"), bad.output);
   BOOST_TEST(has(bad.output, "the fake driver is not installed"), bad.output);
   BOOST_TEST(has(bad.output, "-> "), bad.output);
+  const std::filesystem::path bin = std::filesystem::path(paths::tutti_program).parent_path();
+  BOOST_TEST(has(bad.output, "mpi: communication ABI 1.0") ==
+             exists(bin / "../lib/tutti/plugins/communication/libtutti_mpi.so"));
 
   // The real opencl plugin, which no fake hides here, would compile what the doctor verifies.
   const outcome broken = tutti_command("TUTTI_PLUGIN_PATH=" + fakes +

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# two_hosts.sh MPIEXEC [--lose-link] PROGRAM ARGUMENT...: runs PROGRAM as two ranks over TCP, each in a network namespace
-# of its own, as on two machines. With --lose-link the second is cut off when the program has printed "epoch", and both
-# must end by themselves.
-# Exits with 77 where namespaces cannot be made.
+# two_hosts.sh MPIEXEC [--lose-link] PROGRAM ARGUMENT...: runs PROGRAM as two ranks over TCP, each in a
+# network namespace of its own, as on two machines. With --lose-link the second is cut off when the program
+# has printed "epoch", and both must end by themselves. Exits with 77 where namespaces cannot be made.
 set -u
 mpiexec=$1
 shift

@@ -72,6 +72,8 @@ BOOST_AUTO_TEST_CASE(pictures_become_as_large_as_the_first_or_as_is_asked) {
     BOOST_TEST(int{got.test.x.values<std::uint8_t>()[5]} == 200);
   }
   BOOST_TEST(fails<tutti::value_error>([] { samples::load_pictures({}, 16, {1}); }, "--size"));
+  BOOST_TEST(fails<tutti::io_error>([&] { samples::load_pictures(outside / "no", 0, {1}); },
+                                    "no is no folder"));
 }
 
 // Levels are normalised to a deviation of 1. Resampling leaves its ripples below the loud bands,

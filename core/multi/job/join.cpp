@@ -39,7 +39,11 @@ const tutti_communication_api& find_communication(const std::string& name) {
     tried.push_back(file.string());
     if (!fs::exists(file)) continue;
     logging::info("communication by {}", name);
-    return detail::load_communication(file, name, detail::trust_rules_from_environment());
+    try {
+      return detail::load_communication(file, name, detail::trust_rules_from_environment());
+    } catch (const plugin_error& e) {
+      throw plugin_error(fmt::format("{}: {}", file.string(), e.what()));
+    }
   }
   throw plugin_error(fmt::format("there is no {}", fmt::join(tried, " and no ")));
 }
