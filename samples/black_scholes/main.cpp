@@ -13,8 +13,6 @@
 #include "common/facts.hpp"
 #include "common/numbers.hpp"
 
-namespace {
-
 using tutti::array;
 using list = std::vector<array>;
 
@@ -135,7 +133,6 @@ void run(const contract& c, const samples::common_options& o) {
   facts.add("plot", plot, "convergence: {}");
   facts.print(std::cout, o.json);
 }
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Prices options by formula, gradients and simulation.", "black_scholes");
@@ -147,7 +144,6 @@ int main(int argc, char** argv) {
   samples::number_option(app, "--volatility", c.volatility, 1e-3, 5, "volatility per year");
   samples::number_option(app, "--rate", c.rate, -1, 1, "interest rate per year");
   samples::number_option(app, "--years", c.years, 1e-3, 50, "years until expiry");
-  samples::count_option(app, "--paths", c.paths, 512, 1 << 30,
-                        "number of simulated paths, in blocks of 512");
+  samples::count_option(app, "--paths", c.paths, 512, 1 << 30, "simulated paths, in 512s");
   return samples::run(app, argc, argv, [&] { run(c, o); });
 }

@@ -158,6 +158,19 @@ std::optional<tutti::device_group> common_options::group() const {
   return tutti::device_group();
 }
 
+void common_options::predict_each(
+    const std::function<std::string(const fs::path& file)>& answer) const {
+  std::string failed;
+  for (const fs::path& file : predict) {
+    try {
+      std::cout << fmt::format("{}: {}\n", file.string(), answer(file));
+    } catch (const tutti::error& e) {
+      failed += (failed.empty() ? "" : "\n") + std::string(e.what());
+    }
+  }
+  if (!failed.empty()) throw tutti::io_error(failed);
+}
+
 int run(CLI::App& app, int argc, char** argv, const std::function<void()>& body) {
   try {
     app.parse(argc, argv);

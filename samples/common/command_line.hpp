@@ -57,6 +57,12 @@ class common_options {
   common_options& with_resume();
   common_options& with_json();
 
+  /// The name of the sample.
+  std::string program() const { return app_.get_name(); }
+  /// Prints "FILE: ANSWER" for each file of `predict`. Goes on after files that fail, and throws
+  /// tutti::io_error at the end.
+  void predict_each(
+      const std::function<std::string(const std::filesystem::path& file)>& answer) const;
   /// The device of --device; the default device without the option.
   tutti::device device() const { return device_.get(); }
   /// All devices of TUTTI_DEVICE, with --parallel.

@@ -97,6 +97,9 @@ class fit_loop {
   }
 
   void go_on_from(const tutti::checkpoint& found) {
+    if (const std::string& program = text_of(found, "program"); program != options_.program())
+      throw tutti::io_error(
+          fmt::format("{}: the run there is one of {}", folder_.string(), program));
     for (const auto& [name, value] : settings())
       if (const std::string& before = text_of(found, setting_prefix + name); before != value)
         throw tutti::io_error(fmt::format("{}: the run there has {} {}, this one {}",
@@ -179,6 +182,7 @@ class fit_loop {
     if (!options_.leads()) return;
     std::map<std::string, std::string> texts;
     for (const auto& [name, value] : settings()) texts[setting_prefix + name] = value;
+    texts["program"] = options_.program();
     texts["history"] = history_text(history_);
     texts["loss"] = fmt::format("{}", loss_);
     texts["seconds"] = fmt::format("{}", seconds_);

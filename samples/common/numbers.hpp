@@ -35,6 +35,11 @@ inline void count_option(CLI::App& app, const std::string& name, std::int64_t& t
   app.add_option(name, to, text)->check(CLI::Range(low, high))->capture_default_str();
 }
 
+inline void choice_option(CLI::App& app, const std::string& name, std::string& to,
+                          const std::vector<std::string>& choices, const std::string& text) {
+  app.add_option(name, to, text)->check(CLI::IsMember(choices))->capture_default_str();
+}
+
 /// f64 if the device computes in it, else f32.
 inline tutti::dtype widest_float(const tutti::device& device) {
   const auto bit = std::uint32_t{1} << static_cast<unsigned>(tutti::dtype::f64);

@@ -117,7 +117,22 @@ void report_group_use(std::ostream& out, report::training_report& report,
   report.results.set("seconds_per_step", seconds_per_step).set("seconds_per_step_bound", bound);
 }
 
-void finish(const report::training_report& report, const common_options& options) {
+void write_answers(const std::filesystem::path& path, const std::vector<std::string>& classes,
+                   const array& truth, const array& answers,
+                   const std::vector<std::int64_t>& rows) {
+  namespace data = tutti::data;
+  const auto column = [&](const char* name, const array& codes) {
+    return data::column::of_categories(name, codes.to_vector<std::int64_t>(), classes);
+  };
+  data::table t({column("truth", truth), column("answer", answers)});
+  t.add(data::column::of_numbers("row", {rows.begin(), rows.end()}));
+  data::write_table(path, t);
+}
+
+void finish(report::training_report& report, const common_options& options) {
+  report.settings.set("batch", options.batch)
+      .set("learning_rate", options.learning_rate)
+      .set("seed", options.seed);
   report.save(options.out);
   if (options.json) {
     std::cout << report.results.json();

@@ -30,6 +30,11 @@ void add_answers(tutti::report::training_report& report,
                  const std::vector<std::string>& classes,
                  const std::function<tutti::host_array(std::int64_t row)>& picture = {});
 
+/// Writes truth and answer (class numbers, [rows.size()]) and their row numbers as CSV.
+void write_answers(const std::filesystem::path& path, const std::vector<std::string>& classes,
+                   const tutti::array& truth, const tutti::array& answers,
+                   const std::vector<std::int64_t>& rows);
+
 /// Row i of [n, height, width] or [n, height, width, channels], u8.
 tutti::host_array row_of(const tutti::host_array& pictures, std::int64_t row);
 
@@ -41,7 +46,8 @@ void report_group_use(std::ostream& out, tutti::report::training_report& report,
                       const tutti::device_group& group, const std::vector<tutti::array>& batch,
                       double seconds_per_step);
 
-/// Saves the report below options.out and prints its path, or with --json prints its results.
-void finish(const tutti::report::training_report& report, const common_options& options);
+/// Adds the common settings to the report, saves it below options.out and prints its path, or with
+/// --json prints its results.
+void finish(tutti::report::training_report& report, const common_options& options);
 
 }  // namespace samples

@@ -133,8 +133,7 @@ int main(int argc, char** argv) {
                         "inner points per side of the coarse grid");
   samples::number_option(app, "--tolerance", tolerance, 1e-13, 0.1,
                          "relative tolerance of the residual");
-  app.add_option("--preconditioner", preconditioner, "incomplete LU factors, or the diagonal")
-      ->check(CLI::IsMember({"jacobi", "ilu0"}))
-      ->capture_default_str();
+  samples::choice_option(app, "--preconditioner", preconditioner, {"jacobi", "ilu0"},
+                         "incomplete LU factors, or the diagonal");
   return samples::run(app, argc, argv, [&] { run(points, tolerance, preconditioner, o); });
 }

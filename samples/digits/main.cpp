@@ -96,7 +96,6 @@ void run(const samples::common_options& o) {
 
   auto report = samples::report_of("Digits", trainer.group(), history);
   report.loss_name = "mean cross-entropy";
-  report.settings = {{"batch", o.batch}, {"learning_rate", o.learning_rate}, {"seed", o.seed}};
   for (int digit = 0; digit < digits::classes; ++digit)
     report.classes.push_back(std::to_string(digit));
   judge(model, trainer.parameters(), data, images, report, o.log());

@@ -14,10 +14,9 @@
 #include "common/fit.hpp"
 #include "common/model_file.hpp"
 #include "common/networks.hpp"
+#include "common/numbers.hpp"
 #include "common/picture_data.hpp"
 #include "common/results.hpp"
-
-namespace {
 
 using tutti::array;
 namespace data = tutti::data;
@@ -95,19 +94,14 @@ void train(const samples::common_options& o, const settings& s) {
                                 {"width", std::to_string(picture[1])},
                                 {"channels", std::to_string(picture[2])},
                                 {"classes", fmt::format("{}", fmt::join(pictures.classes, "/"))}};
-  const auto history =
-      samples::fit(trainer, o,
-                   {.batches = batches,
-                    .rate = nn::one_cycle_schedule(o.learning_rate, o.epochs * batches.batches()),
-                    .test =
-                        [&] {
-                          return samples::evaluate(trainer, pictures.test.x, pictures.test.labels,
-                                                   samples::cross_entropy);
-                        },
-                    .settings = about});
-
+  const auto rate = nn::one_cycle_schedule(o.learning_rate, o.epochs * batches.batches());
+  const auto test = [&] {
+    return samples::evaluate(trainer, pictures.test.x, pictures.test.labels,
+                             samples::cross_entropy);
+  };
+  const auto history = samples::fit(trainer, o, {batches, rate, test, "pictures", about});
   auto report = samples::report_of("Pictures, " + s.model + " network", trainer.group(), history);
-  report.settings = {{"model", s.model}, {"batch", o.batch}, {"learning_rate", o.learning_rate}};
+  report.settings = {{"model", s.model}};
   samples::add_answers(report, trainer, pictures.test.x, pictures.test.labels, pictures.classes,
                        [&](std::int64_t i) { return samples::row_of(pictures.test.x, i); });
   samples::model_file::save(o.out / "weights.safetensors", model, trainer.parameters(),
@@ -123,18 +117,13 @@ void predict(const samples::common_options& o) {
                              std::stoll(file.about("channels"))};
   const auto classes = static_cast<std::int64_t>(file.classes().size());
   const nn::sequential model = network(file.about("model"), picture, classes, {1}, device);
-  const data::dataset given =
-      data::pictures_of({{""}, o.predict, std::vector<std::int64_t>(o.predict.size(), 0)},
-                        {.channels = static_cast<int>(picture[2])});
-  for (std::size_t i = 0; i < o.predict.size(); ++i) {
-    const data::item one = given.get(static_cast<std::int64_t>(i), {});
-    const array x = samples::resized(one[0], picture[0], picture[1], device).to(device);
-    std::cout << fmt::format("{}: {}\n", o.predict[i].string(),
-                             file.answer(model, expand_dims(x, 0)));
-  }
+  o.predict_each([&](const std::filesystem::path& path) {
+    const data::dataset one =
+        data::pictures_of({{""}, {path}, {0}}, {.channels = static_cast<int>(picture[2])});
+    const array x = samples::resized(one.get(0, {})[0], picture[0], picture[1], device).to(device);
+    return file.answer(model, expand_dims(x, 0));
+  });
 }
-
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Trains an image classifier and classifies images.", "image_classifier");
@@ -150,9 +139,7 @@ int main(int argc, char** argv) {
   o.with_parallel().with_resume().with_json();
   o.with_predict("Prints the class of each image", "images: PNG, JPEG, PGM or PPM");
   settings s;
-  app.add_option("--model", s.model, "the network")
-      ->check(CLI::IsMember({"small", "resnet"}))
-      ->capture_default_str();
+  samples::choice_option(app, "--model", s.model, {"small", "resnet"}, "the network");
   app.add_option("--size", s.size,
                  "width and height of a directory's images (default: those of the first)")
       ->check(CLI::Range(8, 1024));

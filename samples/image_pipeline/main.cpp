@@ -14,7 +14,9 @@
 
 #include "common/command_line.hpp"
 #include "common/data_files.hpp"
+#include "common/numbers.hpp"
 #include "common/pictures.hpp"
+#include "common/results.hpp"
 
 using tutti::array;
 using tutti::dtype;
@@ -77,12 +79,7 @@ void classify(const source& from, const array& features, const samples::common_o
   const auto part = tutti::ml::split_rows(x, array::from(from.labels, x.device()), rows);
   tutti::ml::logistic_regression model({.c = 0.3});
   const array found = model.fit(part.x_train, part.y_train).predict(part.x_test);
-  const auto column = [&](const char* name, const array& codes) {
-    return data::column::of_categories(name, codes.to_vector<std::int64_t>(), from.classes);
-  };
-  data::table answers({column("truth", part.y_test), column("answer", found)});
-  answers.add(data::column::of_numbers("picture", {rows.test.begin(), rows.test.end()}));
-  data::write_table(common.out / "answers.csv", answers);
+  samples::write_answers(common.out / "answers.csv", from.classes, part.y_test, found, rows.test);
   const double accuracy = tutti::ml::accuracy_score(part.y_test, found).item();
   std::cout << fmt::format("{} classes, accuracy on {} pictures: {:.4f}\n", from.classes.size(),
                            found.size(), accuracy);
@@ -141,12 +138,8 @@ int main(int argc, char** argv) {
          "directory of images, preferably with one subdirectory per class (default: drawn shapes)")
       ->check(samples::not_empty)
       ->transform(samples::below_data_folder);
-  app.add_option("--count", o.count, "maximum number of images")
-      ->check(CLI::Range(8, 10000000))
-      ->capture_default_str();
-  app.add_option("--size", o.size, "width and height in pixels")
-      ->check(CLI::Range(16, 1024))
-      ->capture_default_str();
+  samples::count_option(app, "--count", o.count, 8, 10000000, "maximum number of images");
+  samples::count_option(app, "--size", o.size, 16, 1024, "width and height in pixels");
   app.add_option("--fail", o.fail,
                  "simulate a failure of this device at its first chunk, e.g. opencl:1");
   return samples::run(app, argc, argv, [&] { run(o, common); });

@@ -16,8 +16,6 @@
 #include "common/facts.hpp"
 #include "common/numbers.hpp"
 
-namespace {
-
 using tutti::array;
 
 constexpr int block = 16;          // iterations per program
@@ -132,7 +130,6 @@ void run(const region& r, bool f64, const samples::common_options& o) {
   facts.add("picture", path.string(), "picture: {}");
   facts.print(std::cout, o.json);
 }
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Draws a section of the Mandelbrot set.", "mandelbrot");

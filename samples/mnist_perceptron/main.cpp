@@ -13,6 +13,7 @@
 #include "common/data_files.hpp"
 #include "common/fit.hpp"
 #include "common/mnist.hpp"
+#include "common/numbers.hpp"
 #include "common/results.hpp"
 
 namespace {
@@ -76,11 +77,7 @@ void run(const samples::common_options& o, const settings& s) {
        .settings = {{"loss", s.loss}, {"pictures", data.source}}});
 
   auto report = samples::report_of("Perceptron on handwritten digits", trainer.group(), history);
-  report.settings = {{"pictures", data.source},
-                     {"loss", s.loss},
-                     {"hidden", s.hidden},
-                     {"batch", o.batch},
-                     {"learning_rate", o.learning_rate}};
+  report.settings = {{"pictures", data.source}, {"loss", s.loss}, {"hidden", s.hidden}};
   samples::add_answers(report, trainer, data.test.pictures, data.test.labels,
                        {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
                        [&](std::int64_t i) { return samples::row_of(data.test.pictures, i); });
@@ -106,11 +103,8 @@ int main(int argc, char** argv) {
       .with_out("mnist-results");
   o.with_parallel().with_resume().with_json();
   settings s;
-  app.add_option("--loss", s.loss, "loss function")
-      ->check(CLI::IsMember({"squared_error", "cross_entropy"}))
-      ->capture_default_str();
-  app.add_option("--hidden", s.hidden, "units of the hidden layer")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
+  samples::choice_option(app, "--loss", s.loss, {"squared_error", "cross_entropy"},
+                         "loss function");
+  samples::count_option(app, "--hidden", s.hidden, 1, 100000, "units of the hidden layer");
   return samples::run(app, argc, argv, [&] { run(o, s); });
 }

@@ -13,8 +13,6 @@
 #include "common/facts.hpp"
 #include "common/numbers.hpp"
 
-namespace {
-
 using tutti::array;
 
 struct settings {
@@ -112,12 +110,9 @@ void run(const settings& how, bool f64, const samples::common_options& o) {
     }
   }
   const auto plot = o.out / "tracks.svg";
-  const tutti::report::plot_options labels = {.title = "Tracks of some bodies",
-                                              .x_label = "x",
-                                              .y_label = "y",
-                                              .width = 560,
-                                              .height = 560};
-  tutti::io::write_file(plot, tutti::report::line_plot(tracks, labels));
+  const auto how_drawn =
+      tutti::report::plot_options{.title = "Tracks of some bodies", .width = 560, .height = 560};
+  tutti::io::write_file(plot, tutti::report::line_plot(tracks, how_drawn));
   const double steps = static_cast<double>(how.steps), n = static_cast<double>(how.bodies);
   samples::facts facts;
   facts.add("device", device.name(), "device {}");
@@ -133,7 +128,6 @@ void run(const settings& how, bool f64, const samples::common_options& o) {
   facts.add("plot", plot.string(), "tracks: {}");
   facts.print(std::cout, o.json);
 }
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Simulates gravitating bodies.", "nbody");

@@ -14,6 +14,7 @@
 #include "common/fit.hpp"
 #include "common/model_file.hpp"
 #include "common/networks.hpp"
+#include "common/numbers.hpp"
 #include "common/results.hpp"
 #include "common/spoken_digits.hpp"
 
@@ -93,10 +94,7 @@ void train(const samples::common_options& o, const settings& s) {
                     .settings = {{"model", s.model}, {"recordings", data.source}}});
   auto report =
       samples::report_of("Spoken digits, " + s.model + " network", trainer.group(), history);
-  report.settings = {{"recordings", data.source},
-                     {"model", s.model},
-                     {"batch", o.batch},
-                     {"learning_rate", o.learning_rate}};
+  report.settings = {{"recordings", data.source}, {"model", s.model}};
   samples::add_answers(report, trainer, data.test.x, data.test.labels, data.classes);
   samples::model_file::save(o.out / "weights.safetensors", model, trainer.parameters(),
                             trainer.state(), data.classes, {{"model", s.model}});
@@ -107,9 +105,9 @@ void predict(const samples::common_options& o) {
   const tutti::device device = o.device();
   const samples::model_file file(o.out / "weights.safetensors", device);
   const nn::sequential model = network(file.about("model"), {1}, device);
-  for (const std::filesystem::path& sound : o.predict)
-    std::cout << fmt::format("{}: {}\n", sound.string(),
-                             file.answer(model, samples::spectrum_of(sound, device)));
+  o.predict_each([&](const std::filesystem::path& sound) {
+    return file.answer(model, samples::spectrum_of(sound, device));
+  });
 }
 
 }  // namespace
@@ -127,9 +125,7 @@ int main(int argc, char** argv) {
   o.with_parallel().with_resume().with_json();
   o.with_predict("Prints the digit in each sound file", "WAV or FLAC files");
   settings s;
-  app.add_option("--model", s.model, "the network")
-      ->check(CLI::IsMember({"convolutional", "gru"}))
-      ->capture_default_str();
+  samples::choice_option(app, "--model", s.model, {"convolutional", "gru"}, "the network");
   app.add_option("--test-indices", s.test_indices,
                  "recordings with a smaller index are the test part")
       ->check(CLI::Range(1, 1000))

@@ -4,9 +4,8 @@
 // and a learning rate schedule, then sampling with cached keys and values.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <iostream>
+#include <set>
 #include <tutti/data.hpp>
 #include <tutti/nn.hpp>
 #include <tutti/tutti.hpp>
@@ -74,7 +73,7 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
   const array held_out = windows({{0, test}});
   const tutti::data::loader batches(
       tutti::data::rows_of(std::vector<array>{windows({{test, {}}})}),
-      {.batch_size = 16, .key = {o.seed}, .on = o.device(), .job = o.job()});
+      {.batch_size = o.batch, .key = {o.seed}, .on = o.device(), .job = o.job()});
   nn::trainer trainer(model, nn::adam(), next_letter_loss,
                       {.group = o.group(), .parallel = {.job = o.job()}, .clip_norm = 1});
   const std::int64_t steps = o.epochs * batches.batches();
@@ -87,11 +86,7 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
       samples::fit(trainer, o, {batches, rate, score, "windows", {{"text", text_name}}});
   tutti::io::save_safetensors(o.out / "weights.safetensors", model.named(trainer.parameters()));
   auto report = samples::report_of("A text, letter by letter", trainer.group(), history);
-  report.settings = {{"width", o.width},
-                     {"blocks", o.blocks},
-                     {"context", o.context},
-                     {"learning_rate", o.learning_rate},
-                     {"seed", o.seed}};
+  report.settings = {{"width", o.width}, {"blocks", o.blocks}, {"context", o.context}};
   samples::finish(report, o);
   return trainer.parameters();
 }
@@ -101,7 +96,7 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
 void write_on(const std::vector<array>& parameters, const options& o, const std::string& letters) {
   const nn::sequential model = transformer(o, letters, !o.no_cache);
   o.log() << '\n' << o.prompt;
-  const auto start = std::chrono::steady_clock::now();
+  const samples::stopwatch watch;
   std::vector<std::int32_t> codes = codes_of(o.prompt, letters);
   std::vector<array> state = model.state();
   std::int64_t begin = 0;  // of the visible letters
@@ -119,15 +114,13 @@ void write_on(const std::vector<array>& parameters, const options& o, const std:
     codes.push_back(tutti::random::categorical(key, scores).item<std::int32_t>());
     o.log() << letters[static_cast<std::size_t>(codes.back())] << std::flush;
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  o.log() << fmt::format("\n\n{} letters, {:.1f} a second\n", o.length, o.length / took.count());
+  o.log() << fmt::format("\n\n{} letters, {:.1f}/s\n", o.length, o.length / watch.seconds());
 }
 
 void run(const options& o) {
   const std::string text = samples::read_text(o.data, 2 * (o.context + 1));
-  std::string letters = text;
-  std::ranges::sort(letters);
-  letters.erase(std::ranges::unique(letters).begin(), letters.end());
+  const std::set<char> distinct(text.begin(), text.end());
+  const std::string letters(distinct.begin(), distinct.end());
   codes_of(o.prompt, letters);  // throws for unknown letters
   samples::make_folder(o.out);
   const nn::sequential model = transformer(o, letters, false);
@@ -139,22 +132,18 @@ void run(const options& o) {
 int main(int argc, char** argv) {
   CLI::App app("Learns a text letter by letter and continues it.", "text_generator");
   options o(app, "random seed for weights, order and sampling");
-  o.with_epochs(10, "the text").with_data("the text").with_out("text-results");
-  o.with_learning_rate(0.003).with_parallel().with_resume().with_json();
+  o.with_epochs(10, "the text").with_data("the text").with_out("text-results").with_parallel();
+  o.with_batch(16, "windows").with_learning_rate(0.003).with_resume().with_json();
   o.data = "/usr/share/common-licenses/GPL-3";
-  const auto sized = [&](const char* name, std::int64_t& value, const char* what, int most) {
-    app.add_option(name, value, what)->check(CLI::Range(1, most))->capture_default_str();
-  };
-  sized("--width", o.width, "width of the network", 1024);
-  sized("--blocks", o.blocks, "number of blocks of the network", 32);
-  sized("--context", o.context, "number of visible letters", 1024);
-  sized("--length", o.length, "number of letters to write", 1000000);
+  samples::count_option(app, "--width", o.width, 1, 1024, "width of the network");
+  samples::count_option(app, "--blocks", o.blocks, 1, 32, "number of blocks of the network");
+  samples::count_option(app, "--context", o.context, 1, 1024, "number of visible letters");
+  samples::count_option(app, "--length", o.length, 1, 1000000, "number of letters to write");
   app.add_option("--prompt", o.prompt, "text to start with, at least one letter")
       ->check(samples::not_empty)
       ->capture_default_str();
-  app.add_option("--temperature", o.temperature, "small: the likeliest letters; large: any")
-      ->check(samples::within(1e-6, 1e6))
-      ->capture_default_str();
+  samples::number_option(app, "--temperature", o.temperature, 1e-6, 1e6,
+                         "small: the likeliest letters; large: any");
   app.add_option("--weights", o.weights, "use these weights instead of training");
   app.add_flag("--no-cache", o.no_cache, "recompute keys and values for each letter");
   return samples::run(app, argc, argv, [&] { run(o); });

@@ -2,6 +2,7 @@
 # Runs PROGRAM, a sample that trains a classifier, with ARGUMENTS and results in OUT: it must reach ACCURACY,
 # leave a report, tell its results as JSON, end where it would have ended when it is killed on the way and
 # resumed, and meet bad input with one line and status 1 or 2. EXAMPLE: a file for `predict`.
+# OTHER: another sample, which must not resume these runs.
 include(${CMAKE_CURRENT_LIST_DIR}/expect.cmake)
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
@@ -35,6 +36,12 @@ if(NOT straight STREQUAL resumed)
   message(FATAL_ERROR "the resumed run ended with other weights")
 endif()
 
+execute_process(COMMAND ${OTHER} --out ${OUT}/straight --resume
+  OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE status)
+if(NOT status EQUAL 1 OR NOT errors MATCHES "the run there is one of ${NAME}\n$")
+  message(FATAL_ERROR "another program resumed: status ${status}, \"${errors}\"")
+endif()
+
 expect_failure(2 "epochs" --epochs 0)
 expect_failure(1 "nowhere" --device nowhere --out ${OUT}/bad)
 expect_failure(1 "missing" --data ${OUT}/missing --out ${OUT}/bad)
@@ -48,5 +55,9 @@ if(EXAMPLE)
   expect_failure(2 "--epochs=3" predict ${EXAMPLE} --epochs=3)
   expect_failure(1 "weights" predict ${EXAMPLE} --out ${OUT}/missing)
   expect_failure(2 "no_file" predict ${OUT}/no_file --out ${OUT}/straight)
-  expect_failure(1 "file" predict ${OUT}/file --out ${OUT}/straight)
+  execute_process(COMMAND ${PROGRAM} predict ${OUT}/file ${EXAMPLE} --out ${OUT}/straight
+    OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE status)
+  if(NOT status EQUAL 1 OR NOT text MATCHES "^${EXAMPLE}: [0-9] " OR NOT errors MATCHES "^${NAME}: [^\n]*file[^\n]*\n$")
+    message(FATAL_ERROR "predict after a bad file: status ${status}, \"${text}\", \"${errors}\"")
+  endif()
 endif()
