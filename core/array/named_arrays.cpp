@@ -32,4 +32,24 @@ array& named_arrays::at(const std::string& name) {
   return const_cast<array&>(std::as_const(*this).at(name));
 }
 
+named_arrays& named_arrays::add(std::string_view prefix, const std::map<std::string, array>& more) {
+  for (const auto& [name, a] : more) {
+    const std::string full = std::string(prefix) + name;
+    if (!emplace(full, a).second)
+      throw value_error(
+          fmt::format("named_arrays::add: an array is called {} already", printable(full)));
+  }
+  return *this;
+}
+
+named_arrays named_arrays::take(std::string_view prefix) {
+  named_arrays out;
+  out.source = source;
+  for (auto at = lower_bound(std::string(prefix)); at != end() && at->first.starts_with(prefix);) {
+    out.emplace(at->first.substr(prefix.size()), at->second);
+    at = erase(at);
+  }
+  return out;
+}
+
 }  // namespace tutti::io

@@ -42,9 +42,8 @@ void check_values(const std::string& op, const char* what, const std::vector<std
   }
 }
 
-std::map<std::string, array> by_name(const std::vector<std::string>& names,
-                                     const std::vector<array>& values) {
-  std::map<std::string, array> out;
+io::named_arrays by_name(const std::vector<std::string>& names, const std::vector<array>& values) {
+  io::named_arrays out;
   for (std::size_t i = 0; i < names.size(); ++i) out.emplace(names[i], values[i]);
   return out;
 }
@@ -139,7 +138,7 @@ array layer::apply(std::span<const array> parameters, const array& x, const pass
   return apply(parameters, {}, x, how).value;
 }
 
-std::map<std::string, array> layer::named(const std::vector<array>& parameters) const {
+io::named_arrays layer::named(const std::vector<array>& parameters) const {
   check_values(kind() + "::named", "parameters", names(), parts_->parameters, parameters, false);
   return by_name(names(), parameters);
 }
@@ -149,7 +148,7 @@ std::vector<array> layer::ordered(const std::map<std::string, array>& arrays) co
                   state_names());
 }
 
-std::map<std::string, array> layer::named_state(const std::vector<array>& state) const {
+io::named_arrays layer::named_state(const std::vector<array>& state) const {
   check_values(kind() + "::named_state", "states", state_names(), parts_->state, state, true);
   return by_name(state_names(), state);
 }

@@ -42,24 +42,6 @@ data_parallel::stateful_function member_step(const layer& model, const batch_los
 constexpr std::string_view model_prefix = "model.", state_prefix = "state.",
                            optimizer_prefix = "optimizer.", steps_name = "steps";
 
-/// Moves arrays whose names start with `prefix` out of `from`, removing the prefix.
-io::named_arrays taken_out(io::named_arrays& from, std::string_view prefix) {
-  io::named_arrays out;
-  for (auto at = from.begin(); at != from.end();) {
-    if (at->first.starts_with(prefix)) {
-      out.emplace(at->first.substr(prefix.size()), at->second);
-      at = from.erase(at);
-    } else {
-      ++at;
-    }
-  }
-  return out;
-}
-
-void add(io::named_arrays& to, std::string_view prefix, const io::named_arrays& arrays) {
-  for (const auto& [name, a] : arrays) to.emplace(std::string(prefix) + name, a);
-}
-
 /// The arrays named 0, 1, 2, ... in order.
 std::vector<array> numbered(const io::named_arrays& arrays) {
   std::vector<array> out;
@@ -149,8 +131,8 @@ void training_run::advance(std::vector<sharded> updated, const parallel_step& st
 
 io::named_arrays training_run::arrays(std::span<const array> optimizer_state) const {
   io::named_arrays out;
-  add(out, model_prefix, model.named(parts_at(parameters, 0)));
-  add(out, state_prefix, model.named_state(parts_at(state, 0)));
+  out.add(model_prefix, model.named(parts_at(parameters, 0)));
+  out.add(state_prefix, model.named_state(parts_at(state, 0)));
   for (std::size_t i = 0; i < optimizer_state.size(); ++i)
     out.emplace(std::string(optimizer_prefix) + std::to_string(i), optimizer_state[i]);
   out.emplace(steps_name, array::from({steps}, group[0]));
@@ -166,9 +148,9 @@ void training_run::load(const io::named_arrays& from,
     for (const array& a : arrays) moved.push_back(a.to(group[0]));
     return replicate(moved, group);
   };
-  std::vector<sharded> loaded = on_group(model.ordered(taken_out(rest, model_prefix)));
-  std::vector<sharded> loaded_state = on_group(model.ordered_state(taken_out(rest, state_prefix)));
-  const std::vector<array> moments = numbered(taken_out(rest, optimizer_prefix));
+  std::vector<sharded> loaded = on_group(model.ordered(rest.take(model_prefix)));
+  std::vector<sharded> loaded_state = on_group(model.ordered_state(rest.take(state_prefix)));
+  const std::vector<array> moments = numbered(rest.take(optimizer_prefix));
   if (!rest.empty()) throw value_error("trainer: unknown name " + rest.begin()->first);
   accept(moments, saved_steps);
   parameters = std::move(loaded);

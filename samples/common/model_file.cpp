@@ -28,7 +28,7 @@ void model_file::save(const std::filesystem::path& path, const tutti::nn::layer&
                       const std::vector<array>& parameters, const std::vector<array>& state,
                       const std::vector<std::string>& classes, texts about) {
   tutti::io::named_arrays all = model.named(parameters);
-  for (const auto& [name, a] : model.named_state(state)) all.emplace(state_prefix + name, a);
+  all.add(state_prefix, model.named_state(state));
   about["classes"] = fmt::format("{}", fmt::join(classes, "/"));
   tutti::io::save_safetensors(path, all, about);
 }
@@ -48,14 +48,7 @@ model_file::model_file(const std::filesystem::path& path, const tutti::device& o
     throw tutti::io_error(path.string() +
                           " is not there: train first, or give that training's --out");
   parameters_ = tutti::io::load_safetensors(path, on, &about_);
-  for (auto at = parameters_.begin(); at != parameters_.end();) {
-    if (!at->first.starts_with(state_prefix)) {
-      ++at;
-      continue;
-    }
-    state_.emplace(at->first.substr(state_prefix.size()), at->second);
-    at = parameters_.erase(at);
-  }
+  state_ = parameters_.take(state_prefix);
   std::istringstream names(about("classes"));
   for (std::string name; std::getline(names, name, '/');) classes_.push_back(name);
 }

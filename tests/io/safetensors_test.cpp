@@ -104,6 +104,30 @@ BOOST_AUTO_TEST_CASE(a_name_that_is_not_there) {
   BOOST_TEST(fails<tutti::value_error>([] { named_arrays().at("x"); }, "there are none"));
 }
 
+BOOST_AUTO_TEST_CASE(several_lists_in_one_file) {
+  const tutti_test::temporary_folder folder;
+  named_arrays all = {{"a", tutti::ones({1})}, {"a.b", tutti::ones({2})}};
+  all.add("model.", {{"w", tutti::ones({3})}, {"", tutti::ones({4})}})
+      .add("model", {{"s", tutti::ones({5})}});
+  all.add("", {});
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] {
+        all.add("a.", {{"b", tutti::ones({1})}});
+      },
+      "an array is called \"a.b\" already"));
+  save_safetensors(folder / "a", all);
+  named_arrays loaded = load_safetensors(folder / "a");
+  const named_arrays model = loaded.take("model.");
+  BOOST_TEST(model.size() == 2u);
+  BOOST_TEST((model.at("w").shape() == shape{3} && model.at("").shape() == shape{4}));
+  BOOST_TEST(fails<tutti::value_error>([&] { model.at("x"); }, (folder / "a").string()));
+  BOOST_TEST((loaded.at("models").shape() == shape{5}));
+  BOOST_TEST(loaded.take("none").empty());
+  BOOST_TEST(loaded.size() == 3u);
+  BOOST_TEST(loaded.take("").size() == 3u);  // no prefix: all
+  BOOST_TEST(loaded.empty());
+}
+
 BOOST_AUTO_TEST_CASE(keeps_every_dtype_and_shape) {
   const tutti_test::temporary_folder folder;
   const array base = tutti::arange(24, dtype::f32).reshape({2, 3, 4});

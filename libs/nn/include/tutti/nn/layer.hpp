@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tutti/array.hpp"
+#include "tutti/named_arrays.hpp"
 #include "tutti/nn/activations.hpp"
 #include "tutti/random.hpp"
 
@@ -106,13 +107,13 @@ class TUTTI_API layer {
   array apply(std::span<const array> parameters, const array& x, const pass& how = {}) const;
 
   /// Parameters by name, as io::save_safetensors takes them.
-  std::map<std::string, array> named(const std::vector<array>& parameters) const;
+  io::named_arrays named(const std::vector<array>& parameters) const;
   /// The inverse. Ignores names of the state, so that one file may have both. Throws value_error
   /// for a missing or unknown name, shape_error and dtype_error if an array differs from the
   /// initial value.
   std::vector<array> ordered(const std::map<std::string, array>& arrays) const;
   /// The same for the state. ordered_state() ignores names of parameters.
-  std::map<std::string, array> named_state(const std::vector<array>& state) const;
+  io::named_arrays named_state(const std::vector<array>& state) const;
   std::vector<array> ordered_state(const std::map<std::string, array>& arrays) const;
 
  private:
