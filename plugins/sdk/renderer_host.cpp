@@ -17,18 +17,40 @@ void join_helpers(helpers& all, const helpers& more) {
 }  // namespace
 
 std::string program::block_function(const std::string& name, helpers& needed) {
+  const uint32_t output = layout_.inputs;
+  const auto is_pair = [this](uint32_t n) { return is_complex(operand_desc(n).dtype); };
+  bool has_pairs = is_pair(output);
+  for (uint32_t n = 0; n < output; ++n) has_pairs = has_pairs || is_pair(n);
   out_.line("static void ", name, "(const void* const* in, void* out, ", index_, " count) {");
-  for (uint32_t n = 0; n < layout_.inputs; ++n) {
-    out_.line(pointer_type(n), operand(n), " = (", pointer_type(n), ")in[", n, "];");
+  // Complex numbers are taken apart, a piece at a time, so that lanes of vectors are whole numbers.
+  const std::string from = has_pairs ? " + first" : "";
+  if (has_pairs) {
+    out_.line("for (", index_, " first = 0; first < count; first += tutti_piece) {");
+    out_.line("const ", index_,
+              " some = count - first < tutti_piece ? count - first : tutti_piece;");
   }
-  out_.line(pointer_type(layout_.inputs), "out0 = (", pointer_type(layout_.inputs), ")out;");
+  for (uint32_t n = 0; n < output; ++n) {
+    const std::string start = join("(", pointer_type(n), ")in[", n, "]", from);
+    if (is_pair(n))
+      out_.line("const tutti_parts<", type(operand_desc(n).dtype), "> ", operand(n), "(", start,
+                ", some);");
+    else
+      out_.line(pointer_type(n), operand(n), " = ", start, ";");
+  }
+  const std::string end = join("(", pointer_type(output), ")out", from);
+  if (is_pair(output))
+    out_.line("tutti_parts<", type(operand_desc(output).dtype), "> out0;");
+  else
+    out_.line(pointer_type(output), "out0 = ", end, ";");
   vector_pragma();
-  out_.line("for (", index_, " i = 0; i < count; ++i) {");
+  out_.line("for (", index_, " i = 0; i < ", has_pairs ? "some" : "count", "; ++i) {");
   body([this](uint32_t n) { return place{operand(n), "i"}; }, false, "");
   const uint32_t value = desc_.outputs[0].value;
   out_.line(
       store(0, place{"out0", "i"}, cast(join("v", value), dtypes_[value], desc_.outputs[0].dtype)));
   out_.line("}");
+  if (is_pair(output)) out_.line("out0.join(", end, ", some);");
+  if (has_pairs) out_.line("}");
   out_.line("}");
   see_complex_types();
   join_helpers(needed, helpers_);

@@ -20,6 +20,31 @@ typedef unsigned long ulong;
 
 #define TUTTI_HOST static inline __attribute__((always_inline))
 
+// Up to tutti_piece complex numbers Z, as their real and their imaginary parts.
+constexpr long tutti_piece = 64;
+template <class Z>
+struct tutti_parts {
+  using real = decltype(Z::re);
+  struct place {
+    real &re, &im;
+    __attribute__((always_inline)) void operator=(const Z& z) const {
+      re = z.re;
+      im = z.im;
+    }
+  };
+  tutti_parts() = default;
+  __attribute__((always_inline)) tutti_parts(const Z* from, long count) {
+    for (long i = 0; i < count; ++i) re[i] = from[i].re, im[i] = from[i].im;
+  }
+  __attribute__((always_inline)) void join(Z* to, long count) const {
+    for (long i = 0; i < count; ++i) to[i] = {re[i], im[i]};
+  }
+  __attribute__((always_inline)) Z operator[](long i) const { return {re[i], im[i]}; }
+  __attribute__((always_inline)) place operator[](long i) { return {re[i], im[i]}; }
+
+  real re[tutti_piece], im[tutti_piece];
+};
+
 TUTTI_HOST float as_float(int x) { return __builtin_bit_cast(float, x); }
 TUTTI_HOST float as_float(uint x) { return __builtin_bit_cast(float, x); }
 TUTTI_HOST int as_int(float x) { return __builtin_bit_cast(int, x); }

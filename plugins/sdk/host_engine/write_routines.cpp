@@ -74,8 +74,13 @@ class routine_writer {
     desc.accumulator = accumulator;
     const std::string name = join("reduce_", uint32_t{kind}, "_", dtype_name(accumulator));
     part& to = parts_[is_complex(accumulator)];
+    // GCC 12 contracts products of complex numbers in vectors regardless of flags.
+    const bool scalar = is_complex(accumulator) && kind == TUTTI_REDUCE_PROD;
+    if (scalar)
+      to.functions += "#pragma GCC push_options\n#pragma GCC optimize(\"no-tree-vectorize\")\n";
     to.functions +=
         with_operands(desc, {accumulator}, result, 0).reduction_functions(name, needed_);
+    if (scalar) to.functions += "#pragma GCC pop_options\n";
     const bool sums = kind == TUTTI_REDUCE_SUM && is_floating(part_dtype(accumulator));
     const auto optional = [&](bool there, const char* step) {
       return there ? join(name, step) : std::string("nullptr");
