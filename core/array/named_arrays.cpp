@@ -33,20 +33,21 @@ array& named_arrays::at(const std::string& name) {
 }
 
 named_arrays& named_arrays::add(std::string_view prefix, const std::map<std::string, array>& more) {
-  for (const auto& [name, a] : more) {
-    const std::string full = std::string(prefix) + name;
-    if (!emplace(full, a).second)
-      throw value_error(
-          fmt::format("named_arrays::add: an array is called {} already", printable(full)));
-  }
+  std::map<std::string, array> renamed;
+  for (const auto& [name, a] : more) renamed.emplace(std::string(prefix) + name, a);
+  for (const auto& [name, a] : renamed)
+    if (contains(name))
+      throw value_error("named_arrays::add: there is already an array called " + printable(name));
+  merge(renamed);
   return *this;
 }
 
 named_arrays named_arrays::take(std::string_view prefix) {
+  const std::string start(prefix);
   named_arrays out;
   out.source = source;
-  for (auto at = lower_bound(std::string(prefix)); at != end() && at->first.starts_with(prefix);) {
-    out.emplace(at->first.substr(prefix.size()), at->second);
+  for (auto at = lower_bound(start); at != end() && at->first.starts_with(start);) {
+    out.emplace(at->first.substr(start.size()), at->second);
     at = erase(at);
   }
   return out;

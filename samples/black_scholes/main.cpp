@@ -144,6 +144,6 @@ int main(int argc, char** argv) {
   samples::number_option(app, "--volatility", c.volatility, 1e-3, 5, "volatility per year");
   samples::number_option(app, "--rate", c.rate, -1, 1, "interest rate per year");
   samples::number_option(app, "--years", c.years, 1e-3, 50, "years until expiry");
-  samples::count_option(app, "--paths", c.paths, 512, 1 << 30, "simulated paths, in 512s");
+  samples::count_option(app, "--paths", c.paths, 512, 1 << 30, "number of paths, blocks of 512");
   return samples::run(app, argc, argv, [&] { run(c, o); });
 }

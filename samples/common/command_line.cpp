@@ -36,6 +36,9 @@ int complain(const CLI::App& app, const std::string& message, int status) {
   return status;
 }
 
+/// An error whose message was printed.
+struct already_told {};
+
 /// CLI11 clamps negative and too large values to the largest seed.
 std::string whole_seed(const std::string& text) {
   std::uint64_t value = 0;
@@ -116,7 +119,7 @@ common_options& common_options::with_out(const std::string& usual) {
 
 common_options& common_options::with_predict(const std::string& what, const std::string& of) {
   CLI::App& predicts = *app_.add_subcommand("predict", what);
-  predicts.add_option("files", predict, of)->required()->check(CLI::ExistingFile);
+  predicts.add_option("files", predict, of)->required();
   predicts.add_option("--out", out, "directory of the training results with the weights")
       ->check(not_empty)
       ->capture_default_str();
@@ -160,15 +163,16 @@ std::optional<tutti::device_group> common_options::group() const {
 
 void common_options::predict_each(
     const std::function<std::string(const fs::path& file)>& answer) const {
-  std::string failed;
+  bool failed = false;
   for (const fs::path& file : predict) {
     try {
       std::cout << fmt::format("{}: {}\n", file.string(), answer(file));
-    } catch (const tutti::error& e) {
-      failed += (failed.empty() ? "" : "\n") + std::string(e.what());
+    } catch (const std::exception& e) {
+      complain(app_, e.what(), 1);
+      failed = true;
     }
   }
-  if (!failed.empty()) throw tutti::io_error(failed);
+  if (failed) throw already_told();
 }
 
 int run(CLI::App& app, int argc, char** argv, const std::function<void()>& body) {
@@ -178,6 +182,8 @@ int run(CLI::App& app, int argc, char** argv, const std::function<void()>& body)
     std::cout.flush();
     if (!std::cout) return complain(app, "cannot write to standard output", 1);
     return 0;
+  } catch (const already_told&) {
+    return 1;
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& e) {

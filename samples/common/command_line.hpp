@@ -59,8 +59,8 @@ class common_options {
 
   /// The name of the sample.
   std::string program() const { return app_.get_name(); }
-  /// Prints "FILE: ANSWER" for each file of `predict`. Goes on after files that fail, and throws
-  /// tutti::io_error at the end.
+  /// Prints "FILE: ANSWER" for each file of `predict`. Goes on after files that fail, whose errors
+  /// are printed; then run() ends with status 1.
   void predict_each(
       const std::function<std::string(const std::filesystem::path& file)>& answer) const;
   /// The device of --device; the default device without the option.

@@ -97,9 +97,10 @@ class fit_loop {
   }
 
   void go_on_from(const tutti::checkpoint& found) {
-    if (const std::string& program = text_of(found, "program"); program != options_.program())
+    const auto program = found.metadata.find("program");
+    if (program != found.metadata.end() && program->second != options_.program())
       throw tutti::io_error(
-          fmt::format("{}: the run there is one of {}", folder_.string(), program));
+          fmt::format("{}: the run there is of {}", folder_.string(), program->second));
     for (const auto& [name, value] : settings())
       if (const std::string& before = text_of(found, setting_prefix + name); before != value)
         throw tutti::io_error(fmt::format("{}: the run there has {} {}, this one {}",

@@ -61,13 +61,19 @@ const std::string& model_file::about(const std::string& name) const {
   return at->second;
 }
 
-std::string model_file::answer(const tutti::nn::layer& model, const array& x) const {
-  array scores;
+std::function<std::string(const array& x)> model_file::classifier(
+    const tutti::nn::layer& model) const {
   try {
-    scores = model.apply(model.ordered(parameters_), model.ordered_state(state_), x).value;
+    return [this, model, parameters = model.ordered(parameters_),
+            state = model.ordered_state(state_)](const array& x) {
+      return text_of(model.apply(parameters, state, x).value);
+    };
   } catch (const tutti::error& e) {
     throw of_another_model(path_, e);
   }
+}
+
+std::string model_file::text_of(const array& scores) const {
   const std::vector<float> shares = softmax(scores, 1).to_vector<float>();
   if (shares.size() != classes_.size())
     throw tutti::io_error(fmt::format("{}: {} classes, but the model tells {}", path_.string(),

@@ -28,11 +28,14 @@ class model_file {
   /// The text `name` of `about` in save(). Throws tutti::io_error if it does not exist.
   const std::string& about(const std::string& name) const;
 
-  /// "cat 0.93 (dog 0.04, ship 0.01)": the most likely classes by the softmax of the model's scores
-  /// [1, classes]. Throws the exceptions of nn::layer for weights of another model.
-  std::string answer(const tutti::nn::layer& model, const tutti::array& x) const;
+  /// A function that gives "cat 0.93 (dog 0.04, ship 0.01)" for an input: the most likely classes
+  /// by the softmax of the model's scores [1, classes]. Throws tutti::io_error for weights of
+  /// another model.
+  std::function<std::string(const tutti::array& x)> classifier(const tutti::nn::layer& model) const;
 
  private:
+  std::string text_of(const tutti::array& scores) const;
+
   std::filesystem::path path_;
   tutti::io::named_arrays parameters_, state_;
   std::vector<std::string> classes_;

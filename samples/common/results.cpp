@@ -129,7 +129,7 @@ void write_answers(const std::filesystem::path& path, const std::vector<std::str
   data::write_table(path, t);
 }
 
-void finish(report::training_report& report, const common_options& options) {
+void finish(report::training_report report, const common_options& options) {
   report.settings.set("batch", options.batch)
       .set("learning_rate", options.learning_rate)
       .set("seed", options.seed);

@@ -48,6 +48,6 @@ void report_group_use(std::ostream& out, tutti::report::training_report& report,
 
 /// Adds the common settings to the report, saves it below options.out and prints its path, or with
 /// --json prints its results.
-void finish(tutti::report::training_report& report, const common_options& options);
+void finish(tutti::report::training_report report, const common_options& options);
 
 }  // namespace samples

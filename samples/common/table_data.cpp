@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <iterator>
 #include <tutti/data.hpp>
 
@@ -25,13 +26,24 @@ table_data load_table(const table_source& from, const std::filesystem::path& fol
   std::string target = from.target;
   if (!from.file.empty()) {
     t = data::read_table(from.file);
+    try {
+      if (!target.empty()) t[target];
+    } catch (const tutti::index_error& e) {  // from another table
+      throw CLI::ValidationError("--target", e.what());
+    }
   } else {  // the last column is the class number; all but the digits start with a description line
     const bool digits = from.set == "digits";
     const auto path = find_data(from.set + (digits ? ".csv.gz" : ".csv"), folder);
     t = data::read_table(path, {.skip_lines = digits ? 0 : 1, .has_header = false});
     target = t.names().back();
   }
-  if (from.drop_missing) t = t.drop_missing();
+  std::vector<std::int64_t> kept;
+  for (std::int64_t row = 0; row < t.rows(); ++row)
+    if (target.empty() || !t[target].is_missing(row)) kept.push_back(row);
+  t = from.drop_missing ? t.drop_missing() : t.take(kept);
+  if (t.rows() == 0)
+    throw tutti::value_error(
+        "each row lacks a value, which --missing mean replaces, or its target");
   if (!target.empty()) t = t.as_category(target);
   for (const std::string& name : t.names())
     if (t[name].kind == data::column_kind::text) t = t.as_category(name).as_indicators(name);

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <tutti/tutti.hpp>
+#include <tutti/array.hpp>
 #include <vector>
 
 namespace samples {
@@ -18,7 +18,7 @@ struct table_source {
   std::string file;    ///< CSV with a header; empty: the included data set `set`
   std::string target;  ///< column of classes of the file; empty: none
   std::string set = "breast_cancer";
-  bool drop_missing = true;  ///< rows with missing values
+  bool drop_missing = true;  ///< rows with missing values; else only those without a target
 };
 
 struct table_data {
@@ -27,7 +27,7 @@ struct table_data {
   std::vector<std::string> classes;
 };
 
-/// Throws tutti::index_error for a target that is no column, tutti::value_error unless it has two
+/// Throws CLI::ValidationError for a target that is no column, tutti::value_error unless it has two
 /// or more values with 8 rows for each.
 table_data load_table(const table_source& from, const std::filesystem::path& folder,
                       const tutti::device& on);

@@ -16,8 +16,6 @@
 #include "common/numbers.hpp"
 #include "common/text_table.hpp"
 
-namespace {
-
 using tutti::array;
 using list = std::vector<array>;
 
@@ -118,8 +116,6 @@ void run(std::int64_t size, double budget, const std::vector<tutti::device>& dev
   facts.print(std::cout, o.json);
   if (!failures.empty()) throw tutti::value_error(failures);
 }
-
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Runs the same jobs on every device, and compares times and results.",

@@ -16,8 +16,6 @@
 #include "common/facts.hpp"
 #include "common/numbers.hpp"
 
-namespace {
-
 using tutti::array;
 namespace sparse = tutti::sparse;
 
@@ -119,8 +117,6 @@ void run(std::int64_t points, double tolerance, const std::string& preconditione
   facts.add("plot", plot.string(), "residuals: {}");
   facts.print(std::cout, o.json);
 }
-
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Solves Poisson's equation with conjugate gradients.", "conjugate_gradient");

@@ -13,8 +13,6 @@
 #include "common/numbers.hpp"
 #include "custom_kernel/sources.hpp"
 
-namespace {
-
 using tutti::array;
 using list = std::vector<array>;
 
@@ -119,7 +117,6 @@ void run(std::int64_t count, double eccentricity, const samples::common_options&
             "elements/s by library operations, ten steps each: {:.3g}");
   facts.print(std::cout, o.json);
 }
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Solves Kepler's equation with a custom kernel.", "custom_kernel");

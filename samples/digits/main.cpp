@@ -17,8 +17,6 @@
 #include "common/text_table.hpp"
 #include "digits/data.hpp"
 
-namespace {
-
 using tutti::array;
 namespace fs = std::filesystem;
 namespace nn = tutti::nn;
@@ -102,8 +100,6 @@ void run(const samples::common_options& o) {
   save_weights(model, trainer.parameters(), data.test, o.out / "weights.safetensors");
   samples::finish(report, o);
 }
-
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Trains a perceptron on handwritten digits.", "digits");

@@ -15,8 +15,6 @@
 #include "common/facts.hpp"
 #include "common/numbers.hpp"
 
-namespace {
-
 using tutti::array;
 
 const double pi = std::acos(-1.0);
@@ -121,8 +119,6 @@ void run(plate p, bool f64, const samples::common_options& o) {
   facts.add("end", picture("end.png"), "          {}");
   facts.print(std::cout, o.json);
 }
-
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Simulates heat conduction in an insulated plate.", "heat");

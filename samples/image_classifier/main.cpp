@@ -99,7 +99,7 @@ void train(const samples::common_options& o, const settings& s) {
     return samples::evaluate(trainer, pictures.test.x, pictures.test.labels,
                              samples::cross_entropy);
   };
-  const auto history = samples::fit(trainer, o, {batches, rate, test, "pictures", about});
+  const auto history = samples::fit(trainer, o, {batches, rate, test, "images", about});
   auto report = samples::report_of("Pictures, " + s.model + " network", trainer.group(), history);
   report.settings = {{"model", s.model}};
   samples::add_answers(report, trainer, pictures.test.x, pictures.test.labels, pictures.classes,
@@ -117,11 +117,12 @@ void predict(const samples::common_options& o) {
                              std::stoll(file.about("channels"))};
   const auto classes = static_cast<std::int64_t>(file.classes().size());
   const nn::sequential model = network(file.about("model"), picture, classes, {1}, device);
+  const auto answer = file.classifier(model);
   o.predict_each([&](const std::filesystem::path& path) {
     const data::dataset one =
         data::pictures_of({{""}, {path}, {0}}, {.channels = static_cast<int>(picture[2])});
     const array x = samples::resized(one.get(0, {})[0], picture[0], picture[1], device).to(device);
-    return file.answer(model, expand_dims(x, 0));
+    return answer(expand_dims(x, 0));
   });
 }
 

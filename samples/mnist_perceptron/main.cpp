@@ -16,8 +16,6 @@
 #include "common/numbers.hpp"
 #include "common/results.hpp"
 
-namespace {
-
 using tutti::array;
 namespace nn = tutti::nn;
 
@@ -90,8 +88,6 @@ void run(const samples::common_options& o, const settings& s) {
   tutti::io::save_safetensors(o.out / "weights.safetensors", model.named(trainer.parameters()));
   samples::finish(report, o);
 }
-
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Trains a perceptron on handwritten digits.", "mnist_perceptron");

@@ -18,8 +18,6 @@
 #include "common/results.hpp"
 #include "common/spoken_digits.hpp"
 
-namespace {
-
 using tutti::array;
 namespace nn = tutti::nn;
 
@@ -105,12 +103,11 @@ void predict(const samples::common_options& o) {
   const tutti::device device = o.device();
   const samples::model_file file(o.out / "weights.safetensors", device);
   const nn::sequential model = network(file.about("model"), {1}, device);
+  const auto answer = file.classifier(model);
   o.predict_each([&](const std::filesystem::path& sound) {
-    return file.answer(model, samples::spectrum_of(sound, device));
+    return answer(samples::spectrum_of(sound, device));
   });
 }
-
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Recognises spoken digits.", "spoken_digits");

@@ -20,6 +20,7 @@
 #include "common/table_data.hpp"
 #include "common/text_table.hpp"
 
+using samples::values_of;
 using tutti::array;
 namespace data = tutti::data;
 namespace ml = tutti::ml;
@@ -46,13 +47,12 @@ answers learn(Model model, const ml::split_samples& part) {
 answers learn_by_adam(const ml::split_samples& part, std::int64_t classes,
                       const samples::common_options& common) {
   const auto keys = tutti::random::split({common.seed}, 2);
-  const tutti::device on = part.x_train.device();
-  const nn::sequential model = nn::perceptron({part.x_train.dim(1), 64, classes}, keys[0],
-                                              tutti::relu, {}, tutti::dtype::f32, on);
+  const auto model = nn::perceptron({part.x_train.dim(1), 64, classes}, keys[0], tutti::relu, {},
+                                    tutti::dtype::f32, part.x_train.device());
   nn::trainer trainer(model, nn::adam({.learning_rate = common.learning_rate}),
                       samples::cross_entropy);
   const data::loader batches(data::rows_of(std::vector{part.x_train, part.y_train}),
-                             {.key = keys[1], .on = on});
+                             {.key = keys[1], .on = part.x_train.device()});
   const auto test = [&] {
     const array scores = trainer(part.x_test);
     return samples::score{nn::cross_entropy(scores, part.y_test).item(),
@@ -106,9 +106,9 @@ void cluster(const options& o, const samples::table_data& p,
   const array points = plane.fit_transform(x);
   std::vector<tutti::report::series> drawn;
   for (std::int64_t k = 0; k < o.clusters; ++k) {
-    const array own = take(points, nonzero(groups.labels() == k)[0], 0);
-    drawn.push_back({fmt::format("cluster {}", k), samples::values_of(own(tutti::all(), 0)),
-                     samples::values_of(own(tutti::all(), 1))});
+    const array own = take(points, nonzero(groups.labels() == k)[0], 0).transpose();
+    if (own.size() == 0) continue;  // fewer different rows than clusters
+    drawn.push_back({fmt::format("cluster {}", k), values_of(own[0]), values_of(own[1])});
   }
   const auto path = common.out / "clusters.svg";
   tutti::io::write_file(path, tutti::report::scatter_plot(drawn, {.title = "Clusters"}));

@@ -34,7 +34,7 @@ std::vector<std::int32_t> codes_of(const std::string& text, const std::string& l
   for (const char c : text) {
     out.push_back(static_cast<std::int32_t>(letters.find(c)));
     if (out.back() < 0)
-      throw tutti::value_error(fmt::format("the text lacks letters of the prompt \"{}\"", text));
+      throw tutti::value_error(fmt::format("--prompt \"{}\": the text has no \"{}\"", text, c));
   }
   return out;
 }

@@ -114,7 +114,17 @@ BOOST_AUTO_TEST_CASE(several_lists_in_one_file) {
       [&] {
         all.add("a.", {{"b", tutti::ones({1})}});
       },
-      "an array is called \"a.b\" already"));
+      "there is already an array called \"a.b\""));
+  named_arrays twice = {{"a", tutti::ones({1})}};
+  twice.add("x.", twice);
+  BOOST_TEST(twice.size() == 2u);
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] {
+        twice.add("", {{"0", tutti::ones({1})}, {"a", tutti::ones({1})}});
+      },
+      "\"a\""));
+  BOOST_TEST(twice.size() == 2u);  // none is added
+  BOOST_TEST(twice.take(twice.begin()->first).size() == 1u);
   save_safetensors(folder / "a", all);
   named_arrays loaded = load_safetensors(folder / "a");
   const named_arrays model = loaded.take("model.");

@@ -38,7 +38,7 @@ endif()
 
 execute_process(COMMAND ${OTHER} --out ${OUT}/straight --resume
   OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE status)
-if(NOT status EQUAL 1 OR NOT errors MATCHES "the run there is one of ${NAME}\n$")
+if(NOT status EQUAL 1 OR NOT errors MATCHES "the run there is of ${NAME}\n$")
   message(FATAL_ERROR "another program resumed: status ${status}, \"${errors}\"")
 endif()
 
@@ -54,7 +54,7 @@ if(EXAMPLE)
   endif()
   expect_failure(2 "--epochs=3" predict ${EXAMPLE} --epochs=3)
   expect_failure(1 "weights" predict ${EXAMPLE} --out ${OUT}/missing)
-  expect_failure(2 "no_file" predict ${OUT}/no_file --out ${OUT}/straight)
+  expect_failure(1 "no_file" predict ${OUT}/no_file --out ${OUT}/straight)
   execute_process(COMMAND ${PROGRAM} predict ${OUT}/file ${EXAMPLE} --out ${OUT}/straight
     OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE status)
   if(NOT status EQUAL 1 OR NOT text MATCHES "^${EXAMPLE}: [0-9] " OR NOT errors MATCHES "^${NAME}: [^\n]*file[^\n]*\n$")

@@ -25,7 +25,7 @@ class TUTTI_API named_arrays : public std::map<std::string, array> {
   array& at(const std::string& name);
 
   /// Adds arrays, with `prefix` before their names, so that one file may have those of a model, its
-  /// state and a scaler. Throws value_error for a name that exists.
+  /// state and a scaler. Throws value_error for a name that exists, and then adds none.
   named_arrays& add(std::string_view prefix, const std::map<std::string, array>& more);
   /// The reverse of add(): removes the arrays whose names start with `prefix`, and returns them
   /// without it.

@@ -20,7 +20,8 @@ typedef unsigned long ulong;
 
 #define TUTTI_HOST static inline __attribute__((always_inline))
 
-// Up to tutti_piece complex numbers Z, as their real and their imaginary parts.
+// Up to tutti_piece complex numbers Z, as their real and their imaginary parts. Not shared either,
+// because Z is local.
 constexpr long tutti_piece = 64;
 template <class Z>
 struct tutti_parts {
