@@ -41,7 +41,8 @@ std::vector<keyed_routine> make_index(host_routines set) {
 
 const std::vector<keyed_routine>& index_of(host_routines set) {
   static std::array<std::once_flag, 3> made;
-  static std::array<std::vector<keyed_routine>, 3> indices;
+  // Never destroyed: a thread may still look for a device while the process exits.
+  static auto& indices = *new std::array<std::vector<keyed_routine>, 3>();
   const auto n = static_cast<size_t>(set);
   std::call_once(made[n], [&] { indices[n] = make_index(set); });
   return indices[n];
