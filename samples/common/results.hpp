@@ -3,6 +3,8 @@
 // The results of a sample's training: devices, curves, correct and wrong answers.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <tutti/device_group.hpp>

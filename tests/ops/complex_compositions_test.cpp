@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Complex numbers in what is composed of other operations: cumulative sums and products,
-// differences, products over shared axes; against loops on the host.
+// differences, products over shared axes; against loops on the host. And the bits of products.
 #include <complex>
 #include <functional>
 
@@ -119,6 +119,20 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cumulative_complex, C, decltype(std::tuple<c64, c1
   const array turned = a.transpose({1, 0, 2})({tutti::slice{{}, {}, -1}});
   const array back = tutti::cumprod(turned, 0)({tutti::slice{{}, {}, -1}}).transpose({1, 0, 2});
   BOOST_TEST(near<C>(back, scanned(x, 1, true, false, true)));
+}
+
+// Parts of products are rounded once an operation, nothing is contracted, at any place of a line.
+BOOST_AUTO_TEST_CASE(products_have_the_bits_of_single_operations) {
+  for (const std::int64_t n : {1, 63, 64, 65, 200}) {
+    const auto a = upload_complex<c64>(random_values({n}, 31)).to_vector<c64>();
+    const auto b = upload_complex<c64>(random_values({n}, 33)).to_vector<c64>();
+    const auto found = (array::from(a) * array::from(b)).to_vector<c64>();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const volatile float rr = a[i].real() * b[i].real(), ii = a[i].imag() * b[i].imag();
+      const volatile float ri = a[i].real() * b[i].imag(), ir = a[i].imag() * b[i].real();
+      BOOST_TEST(found[i] == c64(rr - ii, ri + ir));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(cumulative_complex_edges) {
