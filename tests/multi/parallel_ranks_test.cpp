@@ -150,11 +150,66 @@ BOOST_AUTO_TEST_CASE(an_error_ends_the_loop_on_all_ranks) {
                    parallel_for(group(), {0, 9}, squares, {}, {.fetch = false, .job = j});
                  }),
                  "fetch");
-    require_part(message_of<value_error>([&] {
-                   parallel_map(group(), ones({4}), [](const array& a) { return a; }, {.job = j});
-                 }),
-                 "parallel_map: rows are not divided among ranks");
     check_loop(j, {0, 100}, {.grain = 3});
+  });
+}
+
+namespace {
+
+/// Rows of x and y through a function of both, the same on each rank, against one computed here.
+void check_map(const job& j) {
+  const array x = arange(203 * 5).astype(dtype::f64).reshape({203, 5})({{{}, {}, -1}});
+  const std::vector<array> inputs{x, arange(203)};
+  const auto f = [](const std::vector<array>& rows) {
+    return rows[0] * 2.0 + rows[1].reshape({-1, 1}).astype(dtype::f64);
+  };
+  const array z = parallel_map(group(), inputs, f, {.grain = 10, .job = j});
+  require(z.shape() == shape{203, 5} && z.dtype() == dtype::f64 && z.device() == group()[0],
+          "shape, dtype and device");
+  require(z.to_vector<double>() == f(inputs).to_vector<double>(), "the rows of all chunks");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(rows_are_mapped_by_all_ranks) {
+  on_ranks([](const job& j) {
+    check_map(j);
+    const array x = arange(203).astype(dtype::f64);
+    const array large = parallel_map(group(), x,
+                                     [](const array& rows) {
+                                       return rows.reshape({-1, 1}) > zeros({1, 999});
+                                     },
+                                     {.job = j});
+    require(large.dtype() == dtype::boolean && large.shape() == shape{203, 999} &&
+                all(large({{1, {}}})).item<bool>() && !any(large({{0, 1}})).item<bool>(),
+            "wide rows of another dtype");
+    for (const shape& none : {shape{0, 4}, shape{7, 0}}) {
+      const auto exponential = [](const array& rows) { return exp(rows); };
+      require(parallel_map(group(), zeros(none), exponential, {.job = j}).shape() == none,
+              "rows without elements");
+    }
+    if (j.size() == 1) return;
+    const auto fails = [&](const array& rows) -> array {
+      if (j.rank() == 1) throw value_error("seven is not eight");
+      return rows;
+    };
+    require_part(message_of<value_error>([&] {
+                   parallel_map(group(), x, fails, {.policy = loop_policy::static_equal, .job = j});
+                 }),
+                 "seven is not eight");
+    const array shorter = zeros({203 - j.rank() / (j.size() - 1)});
+    require_part(message_of<value_error>([&] {
+                   parallel_map(group(), shorter, [](const array& a) { return a; }, {.job = j});
+                 }),
+                 "rank 0 runs parallel_map [0, 203) and rank");
+    const auto as_a_map = [&] {
+      parallel_map(group(), x, [](const array& a) { return a; }, {.job = j, .label = "rows"});
+    };
+    if (j.rank() == 0)
+      parallel_for(group(), {0, 203}, squares, {}, {.job = j, .label = "rows"});
+    else
+      require_part(message_of<value_error>(as_a_map), "rows: rank 0 runs another loop");
+    check_map(j);
   });
 }
 
@@ -200,6 +255,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_does_not_come_is_left_out) {
       [](const job& j) {
         if (j.rank() == 1) return;
         check_loop(j, {0, 300}, {.grain = 10});
+        check_map(j);
         if (j.rank() == 0)
           require_part(message_of<device_error>([&] { j.barrier(); }), "rank 1 is lost");
       },
@@ -225,5 +281,7 @@ BOOST_AUTO_TEST_CASE(rank_1_is_killed_in_a_loop, *boost::unit_test::disabled()) 
   require(first.devices[on_each_rank].taken_back > 0, "rank 1's chunk was taken back");
   require(without_rank_1.devices.size() == 2 * on_each_rank, "two ranks are left");
   // In one piece: mpirun mixes what ranks print.
-  std::cout << "both loops ended without rank 1\n" << std::flush;
+  std::cout << to_string(first) + '\n' + to_string(without_rank_1) +
+                   "\nboth loops ended without rank 1\n"
+            << std::flush;
 }

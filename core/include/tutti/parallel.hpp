@@ -187,6 +187,8 @@ TUTTI_API loop_report parallel_for(const device_group& group, const index_range&
 /// does, and shape_error if the first extents differ or f returns another number of rows or rows of
 /// different shapes, dtype_error if they differ in dtype. The rows pass through the host and have
 /// no gradient: value_error if an input, or a result of f, is being differentiated.
+///
+/// With loop_options::job all ranks pass the same inputs, and each gets the whole result.
 TUTTI_API array parallel_map(const device_group& group, std::span<const array> inputs,
                              const std::function<array(const std::vector<array>& rows)>& f,
                              const loop_options& options = {}, loop_report* report = nullptr);

@@ -150,12 +150,14 @@ bool loop_ranks::is_silent(const rank_link& link) {
 
 void loop_ranks::follow() {
   rank_link& link = *peers_[0].link;
-  while (const auto m = link.poll()) {
+  while (auto m = link.poll()) {
     if (m->kind == assignment)
       assigned_->add(static_cast<std::size_t>(m->number),
                      {m->begin - range_.begin, m->end - range_.begin});
-    if (m->kind == end_of_loop) ended_ = true;
-    if (m->kind == end_of_loop && m->number != TUTTI_OK) throw_told(*m, 0);
+    if (m->kind != end_of_loop) continue;
+    ended_ = true;
+    if (m->number != TUTTI_OK) throw_told(*m, 0);
+    closing_ = std::move(m->body);
   }
   for (; !outbox_.empty(); outbox_.pop_front()) link.send(std::move(outbox_.front()));
   link.keep_alive(alive);
@@ -216,7 +218,7 @@ bool loop_ranks::is_over(const loop_state& state) const {
   return inbox_.empty();
 }
 
-void loop_ranks::end(const std::exception_ptr& error) {
+void loop_ranks::end(const std::exception_ptr& error, std::vector<std::byte>* closing) {
   const auto for_all = [&](auto&& f) {
     for (const peer& p : peers_) {
       if (job_->is_lost(p.link->peer())) continue;
@@ -227,7 +229,11 @@ void loop_ranks::end(const std::exception_ptr& error) {
       }
     }
   };
-  for_all([&](rank_link& link) { link.send(last_message(error)); });
+  for_all([&](rank_link& link) {
+    message last = last_message(error);
+    if (closing != nullptr && error == nullptr && !follows()) last.body = *closing;
+    link.send(std::move(last));
+  });
   for_all([&](rank_link& link) {
     while (!(link.closed() && link.sent()) && link.silence() < job_->time_limit())
       if (!link.poll()) std::this_thread::sleep_for(pause_time);
@@ -236,6 +242,7 @@ void loop_ranks::end(const std::exception_ptr& error) {
   // Now, because an abandoned thread may release this object while the job is used again.
   inbox_.clear();
   peers_.clear();
+  if (closing != nullptr && follows()) *closing = std::move(closing_);
 }
 
 void loop_ranks::post(std::size_t worker, const chunk& done, const chunk_results& results) {

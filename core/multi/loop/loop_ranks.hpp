@@ -42,7 +42,8 @@ class loop_ranks {
   /// Rank 0: nothing more comes from other ranks. Others: rank 0 has ended the loop.
   bool is_over(const loop_state& state) const;
   /// Ends the loop on all ranks, with the error or without. No messages are exchanged afterwards.
-  void end(const std::exception_ptr& error);
+  /// Without an error `closing` of rank 0 becomes that of all ranks.
+  void end(const std::exception_ptr& error, std::vector<std::byte>* closing);
 
   /// Others than rank 0: the result of a chunk, and the failure of a device.
   void post(std::size_t worker, const chunk& done, const chunk_results& results);
@@ -82,7 +83,13 @@ class loop_ranks {
   std::deque<message> outbox_;
   class assigned_chunks* assigned_ = nullptr;  // of others, owned by the state
   bool ended_ = false;
+  std::vector<std::byte> closing_;  // of others: what came with the end
 };
+
+/// parallel_for(). When the loop of a job has ended, the other ranks have rank 0's `closing`.
+loop_report run_loop(const device_group& group, const index_range& range, const chunk_body& body,
+                     const chunk_sink& sink, const loop_options& options,
+                     std::vector<std::byte>* closing);
 
 /// The values of a delivery, as arrays on `on`.
 chunk_results unpack(const std::vector<std::byte>& values, const device& on);

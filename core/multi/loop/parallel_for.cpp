@@ -52,7 +52,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
         range_(range),
         ranks_(options_, range) {}
 
-  loop_report run() {
+  loop_report run(std::vector<std::byte>* closing) {
     if (!ranks_.present()) {
       state_.emplace(range_, names_of(group_), options_);
       if (state_->complete()) return state_->report();
@@ -64,7 +64,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
       } catch (...) {
         if (!error_) error_ = std::current_exception();
       }
-      ranks_.end(error_);
+      ranks_.end(error_, closing);
     }
     const std::lock_guard lock(mutex_);
     if (error_) std::rethrow_exception(error_);
@@ -396,15 +396,18 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
 };
 
 }  // namespace
-}  // namespace tutti::multi
 
-namespace tutti {
-
-loop_report parallel_for(const device_group& group, const index_range& range,
-                         const chunk_body& body, const chunk_sink& sink,
-                         const loop_options& options) {
+loop_report run_loop(const device_group& group, const index_range& range, const chunk_body& body,
+                     const chunk_sink& sink, const loop_options& options,
+                     std::vector<std::byte>* closing) {
   if (!body) throw value_error(options.label + ": there is no body");
-  return std::make_shared<multi::parallel_loop>(group, range, body, sink, options)->run();
+  return std::make_shared<parallel_loop>(group, range, body, sink, options)->run(closing);
 }
 
-}  // namespace tutti
+}  // namespace tutti::multi
+
+tutti::loop_report tutti::parallel_for(const device_group& group, const index_range& range,
+                                       const chunk_body& body, const chunk_sink& sink,
+                                       const loop_options& options) {
+  return multi::run_loop(group, range, body, sink, options, nullptr);
+}

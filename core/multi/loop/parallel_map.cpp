@@ -11,6 +11,7 @@
 #include "graph/sizes.hpp"
 #include "multi/groups/participants.hpp"
 #include "multi/loop/gradients.hpp"
+#include "multi/loop/loop_ranks.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/parallel.hpp"
@@ -45,23 +46,26 @@ struct host_rows {
 
 /// Where the rows of the result are collected. The first chunk determines their shape and dtype.
 struct collected_rows {
+  using array_record = multi::array_record;
   const std::string& label;
   std::int64_t rows;
-  std::vector<std::byte> data{};
-  shape extents{};
-  dtype type{};
+  std::vector<std::byte> data{};  ///< an array_record and the rows, as ranks exchange them
 
   void add(const chunk& c, const chunk_results& results) {
     const array& part = results.arrays()[0];
     shape whole = part.shape();
     whole[0] = rows;
-    if (extents.empty()) {
-      extents = whole;
-      type = part.dtype();
-      const auto elements = graph::checked_elements(whole, type, label);
-      data = detail::host_vector<std::byte>(label,
-                                            static_cast<std::uint64_t>(elements) * size_of(type));
+    if (data.empty()) {
+      array_record first = multi::describe(part);
+      first.extents[0] = rows;
+      const auto elements = graph::checked_elements(whole, part.dtype(), label);
+      data = detail::host_vector<std::byte>(
+          label, sizeof first + static_cast<std::uint64_t>(elements) * size_of(part.dtype()));
+      std::memcpy(data.data(), &first, sizeof first);
     }
+    const array_record record = header();
+    const shape extents = multi::extents_of(record);
+    const auto type = static_cast<dtype>(record.dtype);
     if (!(whole == extents))
       throw shape_error(
           fmt::format("{}: rows of shapes {} and {}", label, extents.str(), whole.str()));
@@ -70,8 +74,25 @@ struct collected_rows {
           fmt::format("{}: rows of dtypes {} and {}", label, name(type), name(part.dtype())));
     const std::span<const std::byte> bytes = results.bytes();
     if (bytes.empty()) return;
-    const std::size_t row = data.size() / static_cast<std::size_t>(rows);
-    std::memcpy(data.data() + row * static_cast<std::size_t>(c.begin), bytes.data(), bytes.size());
+    const std::size_t row = (data.size() - sizeof record) / static_cast<std::size_t>(rows);
+    std::memcpy(data.data() + sizeof record + row * static_cast<std::size_t>(c.begin), bytes.data(),
+                bytes.size());
+  }
+
+  array as_array(const device& on) const {
+    const array_record record = header();
+    const shape extents = multi::extents_of(record);
+    return array::from_bytes(data.data() + sizeof record, static_cast<std::size_t>(extents.size()),
+                             static_cast<dtype>(record.dtype), extents, on);
+  }
+
+ private:
+  array_record header() const {
+    array_record record;
+    if (data.size() < sizeof record)  // on another rank
+      throw value_error(label + ": rank 0 runs another loop of this name");
+    std::memcpy(&record, data.data(), sizeof record);
+    return record;
   }
 };
 
@@ -112,9 +133,6 @@ array parallel_map(const device_group& group, std::span<const array> inputs, con
   loop_options own = options;
   own.fetch = true;
   if (own.label == loop_options().label) own.label = "parallel_map";
-  if (own.job && own.job->size() > 1)
-    throw value_error(own.label +
-                      ": rows are not divided among ranks; parallel_for divides chunks");
   const std::int64_t rows = common_rows(inputs, own.label);
   multi::require_function(f, own.label, "function");
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -128,13 +146,12 @@ array parallel_map(const device_group& group, std::span<const array> inputs, con
     return {checked(f(parts), c.size(), label)};
   };
   collected_rows result{own.label, rows};
-  const loop_report told = parallel_for(
+  const loop_report told = multi::run_loop(
       group, {0, rows}, body,
-      [&result](const chunk& c, const chunk_results& r) { result.add(c, r); }, own);
+      [&result](const chunk& c, const chunk_results& r) { result.add(c, r); }, own, &result.data);
   if (report != nullptr) *report = told;
   if (rows == 0) return body({0, 0, group[0]})[0].to(group[0]);
-  return array::from_bytes(result.data.data(), static_cast<std::size_t>(result.extents.size()),
-                           result.type, result.extents, survivor(group, told));
+  return result.as_array(survivor(group, told));
 }
 
 array parallel_map(const device_group& group, const array& input,
