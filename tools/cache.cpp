@@ -29,7 +29,7 @@ struct cache_choice {
 };
 
 /// The folder in use; reports why there is none.
-fs::path folder_in_use(const detail::cache_options& cache) {
+fs::path folder_in_use(const base::cache_options& cache) {
   if (!cache.enabled)
     fmt::print("nothing is kept: TUTTI_CACHE_MB=0\n");
   else if (cache.folder.empty())
@@ -45,8 +45,8 @@ uint64_t print_shares(const cache_contents& contents) {
   std::vector<std::vector<std::string>> rows{{"entries", "size", "kind", "device"}};
   uint64_t bytes = 0;
   for (const cache_share& s : contents.shares) {
-    rows.push_back({std::to_string(s.entries), size_text(s.bytes), s.use.kind,
-                    detail::one_line(s.use.device)});
+    rows.push_back(
+        {std::to_string(s.entries), size_text(s.bytes), s.use.kind, base::one_line(s.use.device)});
     bytes += s.bytes;
   }
   if (rows.size() > 1) fmt::print("{}", table(rows));
@@ -54,7 +54,7 @@ uint64_t print_shares(const cache_contents& contents) {
 }
 
 int info() {
-  const detail::cache_options cache = detail::cache_options_from_environment();
+  const base::cache_options cache = base::cache_options_from_environment();
   const fs::path folder = folder_in_use(cache);
   if (folder.empty()) return 0;
   fmt::print("{}\n", folder.string());
@@ -65,17 +65,17 @@ int info() {
   }
   const uint64_t bytes = print_shares(*contents);
   fmt::print("{} of at most {}\n", size_text(bytes), size_text(cache.limit_bytes));
-  for (const detail::driver_files& d : contents->drivers)
+  for (const base::driver_files& d : contents->drivers)
     fmt::print("{}: {} in {}, of at most {}{}\n", d.folder.string(), size_text(d.bytes),
                count_text(d.files, "file"), size_text(cache.limit_bytes),
                d.in_use ? "; in use" : "");
-  if (const auto users = detail::env("POCL_CACHE_DIR"))
+  if (const auto users = base::env("POCL_CACHE_DIR"))
     fmt::print("{}: PoCL's by POCL_CACHE_DIR, which is not looked after here\n", *users);
   return 0;
 }
 
 int clear() {
-  const fs::path folder = folder_in_use(detail::cache_options_from_environment());
+  const fs::path folder = folder_in_use(base::cache_options_from_environment());
   if (folder.empty()) return 0;
   const cache_removal gone = clear_cache(folder);
   fmt::print("{}: {}, {} removed\n", folder.string(), count_text(gone.files, "file"),
@@ -95,13 +95,13 @@ uint64_t kept_bytes(const fs::path& folder, uint64_t& entries) {
     entries += s.entries;
     bytes += s.bytes;
   }
-  for (const detail::driver_files& d : contents->drivers) bytes += d.bytes;
+  for (const base::driver_files& d : contents->drivers) bytes += d.bytes;
   return bytes;
 }
 
 /// Runs each as the shell does.
 int warm(const std::vector<std::string>& programs) {
-  const fs::path folder = folder_in_use(detail::cache_options_from_environment());
+  const fs::path folder = folder_in_use(base::cache_options_from_environment());
   if (folder.empty()) return 1;
   int status = 0;
   for (const std::string& program : programs) {

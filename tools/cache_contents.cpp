@@ -80,11 +80,11 @@ cache_use use_of_key(std::string_view key) {
 std::optional<cache_contents> contents_of_cache(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return std::nullopt;
-  const detail::private_folder ours(folder);
+  const base::private_folder ours(folder);
   cache_contents all;
-  for (const detail::private_folder::entry& file : ours.list()) {
+  for (const base::private_folder::entry& file : ours.list()) {
     if (is_entry(file.name)) {
-      const auto key = detail::key_of_entry(folder / file.name);
+      const auto key = base::key_of_entry(folder / file.name);
       add(all.shares, key ? use_of_key(*key) : cache_use{"damaged", {}}, file.bytes);
     } else if (const std::string_view kind = kind_of_file(file.name); !kind.empty()) {
       add(all.shares, {std::string(kind), {}}, file.bytes);
@@ -92,7 +92,7 @@ std::optional<cache_contents> contents_of_cache(const fs::path& folder) {
   }
   std::sort(all.shares.begin(), all.shares.end(),
             [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
-  all.drivers = detail::driver_folders_in(folder);
+  all.drivers = base::driver_folders_in(folder);
   return all;
 }
 
@@ -100,9 +100,9 @@ cache_removal clear_cache(const fs::path& folder) {
   cache_removal result;
   std::error_code error;
   if (!fs::is_directory(folder, error)) return result;
-  const detail::private_folder ours(folder);
-  const int64_t now = detail::file_clock_now_ns();
-  for (const detail::private_folder::entry& file : ours.list()) {
+  const base::private_folder ours(folder);
+  const int64_t now = base::file_clock_now_ns();
+  for (const base::private_folder::entry& file : ours.list()) {
     const std::string_view kind = kind_of_file(file.name);
     if (!is_entry(file.name) && kind.empty()) continue;
     if (kind == "unfinished writes" && now - file.modified_ns < hour_ns)
@@ -120,8 +120,8 @@ cache_removal clear_cache(const fs::path& folder) {
     ++result.files;
     result.bytes += file.bytes;
   }
-  for (const detail::driver_files& driver : detail::driver_folders_in(folder)) {
-    const detail::driver_files removed = detail::clear_driver_folder(driver.folder);
+  for (const base::driver_files& driver : base::driver_folders_in(folder)) {
+    const base::driver_files removed = base::clear_driver_folder(driver.folder);
     if (removed.in_use) result.drivers_in_use.push_back(driver.folder);
     result.files += removed.files;
     result.bytes += removed.bytes;

@@ -33,7 +33,7 @@ struct cache_share {
 
 struct cache_contents {
   std::vector<cache_share> shares;  ///< the largest first
-  std::vector<detail::driver_files> drivers;
+  std::vector<base::driver_files> drivers;
 };
 
 /// Inspects the folder without marking anything as used. Nothing if there is no folder. Throws

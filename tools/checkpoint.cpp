@@ -54,7 +54,7 @@ int print(const std::vector<checkpoint_file>& files, bool with_problems) {
   for (const checkpoint_file& f : files) {
     if (f.problem.empty()) continue;
     is_sound = false;
-    fmt::print(stderr, "{}\n", detail::one_line(f.problem));
+    fmt::print(stderr, "{}\n", base::one_line(f.problem));
   }
   return with_problems && !is_sound ? 1 : 0;
 }

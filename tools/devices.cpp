@@ -30,7 +30,7 @@ struct selection {
 
 /// The registry's data of a device, which need not be open.
 const detail::opened_device* known(const device& d) {
-  for (const detail::opened_device* candidate : detail::registry().all())
+  for (const detail::opened_device* candidate : plugins::registry().all())
     if (candidate->name == d.name()) return candidate;
   return nullptr;
 }
@@ -38,24 +38,24 @@ const detail::opened_device* known(const device& d) {
 std::string why_automatic(const device& d) {
   const detail::opened_device* const state = known(d);
   if (state == nullptr) return "TUTTI_DEVICE is not set";
-  if (detail::is_last_resort(*state))
+  if (plugins::is_last_resort(*state))
     return "TUTTI_DEVICE is not set; no other device was found (slow: `tutti doctor`)";
   return fmt::format("TUTTI_DEVICE is not set; the best by type, memory and speed: {}",
-                     detail::rank_text(*state));
+                     plugins::rank_text(*state));
 }
 
 /// Excludes plugins that fail in a child process, and unusable devices.
 void look_at_plugins(const time_limits& limits) {
-  for (const detail::plugin_file& file : detail::registry().loader().files())
+  for (const plugins::plugin_file& file : plugins::registry().loader().files())
     probe(file, depth::first_use, limits,
-          [](const finding& f) { detail::registry().pass_over(f.subject, f.text); });
+          [](const finding& f) { plugins::registry().pass_over(f.subject, f.text); });
 }
 
 selection select() {
   selection s;
   try {
     s.world = devices();
-    const auto text = detail::env("TUTTI_DEVICE");
+    const auto text = base::env("TUTTI_DEVICE");
     s.reason =
         text ? fmt::format("the first of TUTTI_DEVICE={}", *text) : why_automatic(s.world.front());
   } catch (const std::exception& e) {
@@ -117,16 +117,16 @@ std::string print_table(const std::vector<device>& all, const selection& s) {
 /// The rules for loading plugins, and the status of each loaded plugin.
 std::string print_trust() {
   std::string out;
-  for (const detail::plugin* p : detail::registry().loader().loaded())
+  for (const plugins::plugin* p : plugins::registry().loader().loaded())
     out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", p->name, p->trust);
   return fmt::format("\nplugins (TUTTI_PLUGIN_TRUST={}): {}\n",
-                     to_string(detail::registry().loader().rules().what), out);
+                     to_string(plugins::registry().loader().rules().what), out);
 }
 
-std::string print_left_out(const std::vector<detail::unusable>& all) {
+std::string print_left_out(const std::vector<plugins::unusable>& all) {
   std::vector<std::vector<std::string>> rows;
-  for (const detail::unusable& item : all)
-    rows.push_back({"  " + item.name, detail::one_line(item.reason, 1000)});
+  for (const plugins::unusable& item : all)
+    rows.push_back({"  " + item.name, base::one_line(item.reason, 1000)});
   return rows.empty() ? "" : "\nnot usable:\n" + table(rows);
 }
 
@@ -135,19 +135,19 @@ int print_devices(bool json, const time_limits& limits) {
   look_at_plugins(limits);
   const selection s = select();
   const std::vector<device> all = all_devices();
-  const std::vector<detail::unusable> left_out = detail::registry().left_out();
+  const std::vector<plugins::unusable> left_out = plugins::registry().left_out();
   if (json) {
     nlohmann::json out = {{"devices", nlohmann::json::array()},
                           {"default", nullptr},
                           {"reason", s.reason},
-                          {"plugin_trust", to_string(detail::registry().loader().rules().what)},
+                          {"plugin_trust", to_string(plugins::registry().loader().rules().what)},
                           {"plugins", nlohmann::json::array()},
                           {"not_usable", nlohmann::json::array()}};
     for (const device& d : all) out["devices"].push_back(to_json(d, s));
-    for (const detail::plugin* p : detail::registry().loader().loaded())
+    for (const plugins::plugin* p : plugins::registry().loader().loaded())
       out["plugins"].push_back(
           {{"name", p->name}, {"version", p->version}, {"file", p->path}, {"trust", p->trust}});
-    for (const detail::unusable& item : left_out)
+    for (const plugins::unusable& item : left_out)
       out["not_usable"].push_back({{"name", item.name}, {"reason", item.reason}});
     if (!s.world.empty()) out["default"] = s.world.front().name();
     if (!s.error.empty()) out["error"] = s.error;

@@ -35,7 +35,7 @@ void append(findings& all, findings more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-findings examine_folders(detail::device_registry& registry) {
+findings examine_folders(plugins::device_registry& registry) {
   findings all;
   for (const auto& folder : registry.loader().folders())
     all.push_back({grade::good, "plugin folders", folder.string(), "searched", {}});
@@ -46,7 +46,7 @@ findings examine_folders(detail::device_registry& registry) {
   return all;
 }
 
-std::string advice_for(const detail::load_failure& f) {
+std::string advice_for(const plugins::load_failure& f) {
   if (!f.advice.empty()) return f.advice;
   if (f.abi_major != 0 && f.abi_major != TUTTI_ABI_MAJOR)
     return "install the plugin that belongs to this version of the library, or build it again";
@@ -61,9 +61,9 @@ std::string advice_for(const detail::load_failure& f) {
   return "remove the file from the folder, or replace it with a working build";
 }
 
-finding examine_plugin(detail::device_registry& registry, const detail::plugin_file& file) {
+finding examine_plugin(plugins::device_registry& registry, const plugins::plugin_file& file) {
   try {
-    const detail::plugin& p = registry.loader().load(file.name);
+    const plugins::plugin& p = registry.loader().load(file.name);
     return {grade::good,
             "plugins",
             file.name,
@@ -83,18 +83,18 @@ finding examine_plugin(detail::device_registry& registry, const detail::plugin_f
 }
 
 /// The plugins with which the processes of a job exchange messages.
-findings examine_communication(detail::device_registry& registry) {
+findings examine_communication(plugins::device_registry& registry) {
   findings all;
-  const detail::trust_rules rules = detail::trust_rules_from_environment();
+  const plugins::trust_rules rules = plugins::trust_rules_from_environment();
   for (const auto& folder : registry.loader().folders()) {
-    detail::plugin_loader loader({folder / "communication"});
+    plugins::plugin_loader loader({folder / "communication"});
     for (const auto& [name, path] : loader.files()) {
       finding f{grade::good, "plugins", name, path.string(), {}};
       try {
-        const auto& table = detail::load_communication(path, name, rules);
+        const auto& table = plugins::load_communication(path, name, rules);
         f.text =
             fmt::format("communication ABI {}, {}, {}", abi_text(table.abi_major, table.abi_minor),
-                        detail::trusted_file(path, name, rules).summary(), f.text);
+                        plugins::trusted_file(path, name, rules).summary(), f.text);
       } catch (const std::exception& e) {
         f = {grade::note, "plugins", name, fmt::format("{}: {}", f.text, e.what()),
              "needed only for jobs of several processes"};
@@ -108,7 +108,7 @@ findings examine_communication(detail::device_registry& registry) {
 /// Repeats the checks that programs run before they use the device, and stores the results.
 void prove(const detail::opened_device& d, const std::function<void(const finding&)>& found) {
   const auto proof =
-      d.proof != nullptr ? d.proof : std::make_shared<detail::device_proof>(d);  // trusted
+      d.proof != nullptr ? d.proof : std::make_shared<plugins::device_proof>(d);  // trusted
   const std::string fault = proof->ask_again();
   found({fault.empty() ? grade::good : grade::problem, "known answers", d.name,
          fault.empty() ? "transfers and arithmetic of f32 are right" : fault,
@@ -142,12 +142,12 @@ void check_device(detail::opened_device& d, const finding_listener& to) {
   to.step("");
 }
 
-void examine_devices(detail::device_registry& registry, const detail::plugin_file& file,
+void examine_devices(plugins::device_registry& registry, const plugins::plugin_file& file,
                      const finding_listener& to) {
   try {
     const auto found = registry.devices_of(file.name);
     for (detail::opened_device* d : found) check_device(*d, to);
-    for (const detail::unusable& item : registry.left_out(file.name)) {
+    for (const plugins::unusable& item : registry.left_out(file.name)) {
       if (item.name == file.name)
         to.found({grade::note, "devices", item.name, item.reason, {}});
       else
@@ -170,7 +170,7 @@ void examine_devices(detail::device_registry& registry, const detail::plugin_fil
 }
 
 /// Each plugin in a separate process. One that failed there is not used in this process.
-findings examine_plugins(detail::device_registry& registry, const time_limits& limits) {
+findings examine_plugins(plugins::device_registry& registry, const time_limits& limits) {
   findings plugins, others;
   std::set<std::string> right, wrong;  // devices of the current plugin
   const auto take = [&](finding f) {
@@ -179,7 +179,7 @@ findings examine_plugins(detail::device_registry& registry, const time_limits& l
   };
   const auto& files = registry.loader().files();
   for (const auto& file : files) {
-    detail::forget_plugin(detail::process_journal(), file.path);  // discards earlier entries
+    plugins::forget_plugin(safety::process_journal(), file.path);  // discards earlier entries
     right.clear();
     wrong.clear();
     const std::string failure = probe(file, depth::known_answers, limits, take);
@@ -191,10 +191,10 @@ findings examine_plugins(detail::device_registry& registry, const time_limits& l
     take({grade::problem, "plugins", file.name, fmt::format("{}: {}", file.path.string(), failure),
           "remove the file, or replace it with a working build"});
   }
-  for (const detail::overlooked_file& file : registry.loader().overlooked())
+  for (const plugins::overlooked_file& file : registry.loader().overlooked())
     plugins.push_back({grade::note,
                        "plugins",
-                       detail::one_line(file.path.string(), 4096),
+                       base::one_line(file.path.string(), 4096),
                        "not used: " + file.reason,
                        {}});
   if (files.empty())
@@ -210,7 +210,7 @@ findings examine_plugins(detail::device_registry& registry, const time_limits& l
 }
 
 finding examine_selection() {
-  const std::string text = detail::env("TUTTI_DEVICE").value_or("(not set: auto)");
+  const std::string text = base::env("TUTTI_DEVICE").value_or("(not set: auto)");
   try {
     std::string names;
     for (const device& d : devices()) names += (names.empty() ? "" : ", ") + d.name();
@@ -222,7 +222,7 @@ finding examine_selection() {
 }
 
 findings examine(const time_limits& limits) {
-  detail::device_registry& registry = detail::registry();
+  plugins::device_registry& registry = plugins::registry();
   findings all = examine_folders(registry);
   append(all, examine_plugins(registry, limits));
   all.push_back(examine_selection());
@@ -307,7 +307,7 @@ finding finding_of(const nlohmann::json& row) {
           row.value("advice", "")};
 }
 
-void examine_plugin_file(detail::device_registry& registry, const detail::plugin_file& file,
+void examine_plugin_file(plugins::device_registry& registry, const plugins::plugin_file& file,
                          const std::function<void(const std::string&)>& on_step,
                          const std::function<void(const finding&)>& on_finding) {
   on_finding(examine_plugin(registry, file));

@@ -26,7 +26,7 @@ nlohmann::json to_json(const finding& f);
 finding finding_of(const nlohmann::json& row);
 
 /// One plugin and its devices, in this process; `on_step` receives the next step.
-void examine_plugin_file(detail::device_registry& registry, const detail::plugin_file& file,
+void examine_plugin_file(plugins::device_registry& registry, const plugins::plugin_file& file,
                          const std::function<void(const std::string&)>& on_step,
                          const std::function<void(const finding&)>& on_finding);
 

@@ -46,7 +46,7 @@ finding examine_vendor_file(const fs::path& file) {
 finding examine_trial() {
   finding f{grade::good, "trial", "tutti-trial", {}, {}};
   try {
-    const detail::found_helper found = detail::find_helper();
+    const plugins::found_helper found = plugins::find_helper();
     f.text = found.program.string();
     if (found.against.empty()) return f;
     f.how = grade::note;
@@ -63,7 +63,7 @@ finding examine_trial() {
 std::vector<finding> examine_opencl_drivers() {
   std::vector<finding> all;
   fs::path place = "/etc/OpenCL/vendors";
-  if (const auto other = detail::env("OCL_ICD_VENDORS")) {
+  if (const auto other = base::env("OCL_ICD_VENDORS")) {
     place = *other;
     all.push_back({grade::note,
                    "OpenCL drivers",
@@ -86,8 +86,8 @@ std::vector<finding> examine_opencl_drivers() {
 }
 
 std::vector<finding> examine_cache() {
-  detail::disk_cache& cache = detail::program_cache();
-  const detail::cache_options& options = cache.options();
+  base::disk_cache& cache = base::program_cache();
+  const base::cache_options& options = cache.options();
   finding f{grade::good, "cache", options.folder.string(), {}, {}};
   if (!options.enabled) {
     f.how = grade::note;
@@ -104,7 +104,7 @@ std::vector<finding> examine_cache() {
   const auto mode = static_cast<unsigned>(fs::status(options.folder, error).permissions());
   uint64_t bytes = 0;
   size_t entries = 0;
-  for (const auto& file : detail::private_folder(options.folder).list()) {
+  for (const auto& file : base::private_folder(options.folder).list()) {
     bytes += file.bytes;
     entries += file.name.ends_with(".tutti") ? 1 : 0;
   }
@@ -115,7 +115,7 @@ std::vector<finding> examine_cache() {
     f.advice = fmt::format("chmod 700 {} prevents access by other users", options.folder.string());
   }
   std::vector<finding> all = {f};
-  for (const auto& record : detail::process_journal().all())
+  for (const auto& record : safety::process_journal().all())
     all.push_back({grade::note, "cache", record.text,
                    fmt::format("earlier processes ended within it; {}",
                                record.care < 2    ? "tried again as before"

@@ -45,7 +45,7 @@ struct heard {
 
 }  // namespace
 
-finding verify_device(const detail::plugin_file& file, const std::string& device,
+finding verify_device(const plugins::plugin_file& file, const std::string& device,
                       const time_limits& limits) {
   std::vector<std::string> words = {"verify", "--child", file.path.string(), "--device",
                                     device.substr(device.find(':') + 1)};

@@ -38,7 +38,7 @@ std::vector<std::string> tutti_variables() {
 std::vector<std::string> command_of(const launch_choice& choice) {
   const std::string count = std::to_string(choice.ranks);
   std::vector<std::string> words;
-  if (choice.hosts.empty() && detail::env("SLURM_JOB_ID")) {
+  if (choice.hosts.empty() && base::env("SLURM_JOB_ID")) {
     words = {"srun", "-n", count, "--label", "--export=ALL"};
   } else {
     words = {"mpirun", "-n", count, "--tag-output"};

@@ -16,7 +16,7 @@ void write_new_file(const std::filesystem::path& file, std::string_view text, mo
   const auto fail = [&](int number) {
     throw io_error(fmt::format("{}: {}", file.string(), std::generic_category().message(number)));
   };
-  detail::descriptor out(
+  base::descriptor out(
       ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (out.get() < 0) fail(errno);
   errno = 0;

@@ -50,11 +50,11 @@ struct probe_options {
 void report_step(const std::string& step) { report({{"step", step}}); }
 void report_finding(const finding& f) { report({{"finding", to_json(f)}}); }
 
-void use_first(detail::device_registry& registry, const detail::plugin_file& file) {
+void use_first(plugins::device_registry& registry, const plugins::plugin_file& file) {
   registry.left_out(file.name);  // which loads and lists
   for (detail::opened_device* d : registry.devices_of(file.name)) {
     report_step("the first use of " + d->name);
-    const std::string why = detail::why_unusable(*d);
+    const std::string why = plugins::why_unusable(*d);
     if (!why.empty()) report_finding({finding::grade::problem, "devices", d->name, why, {}});
   }
 }
@@ -64,9 +64,9 @@ int run_probe(const probe_options& options) {
   be_a_child();
   const std::filesystem::path file(options.path);
   // Never destroyed, because devices are never released.
-  static auto* const made = new detail::device_registry(
-      detail::search_path{{file.parent_path()}, {}}, &detail::process_journal());
-  for (const detail::plugin_file& found : made->loader().files()) {
+  static auto* const made = new plugins::device_registry(
+      plugins::search_path{{file.parent_path()}, {}}, &safety::process_journal());
+  for (const plugins::plugin_file& found : made->loader().files()) {
     if (found.path != file) continue;
     try {
       if (options.with_answers)
@@ -82,7 +82,7 @@ int run_probe(const probe_options& options) {
 
 }  // namespace
 
-std::string probe(const detail::plugin_file& file, depth how, const time_limits& limits,
+std::string probe(const plugins::plugin_file& file, depth how, const time_limits& limits,
                   const std::function<void(finding)>& on_finding) {
   std::vector<std::string> arguments = {"probe", file.path.string()};
   if (how == depth::known_answers) arguments.emplace_back("--known-answers");
@@ -92,7 +92,7 @@ std::string probe(const detail::plugin_file& file, depth how, const time_limits&
       run_self(arguments, patience, [&](std::string_view line) { seen.take(line, on_finding); });
   if (seen.is_done && end.how == child_end::kind::exited && end.number == 0) return {};
   std::string failure = text_of(end, patience());
-  const auto trace = detail::trace_of(detail::process_journal(), file.path);
+  const auto trace = plugins::trace_of(safety::process_journal(), file.path);
   if (end.how != child_end::kind::not_started) {
     if (seen.is_done)
       failure += " at the end of the process";
@@ -101,10 +101,10 @@ std::string probe(const detail::plugin_file& file, depth how, const time_limits&
     else if (!seen.step.empty())
       failure += " within " + seen.step;
   }
-  detail::registry().loader().exclude(file.name, failure);
+  plugins::registry().loader().exclude(file.name, failure);
   if (trace)
-    detail::fail_plugin(detail::process_journal(), file.path,
-                        "the `tutti` command saw that it " + failure);
+    plugins::fail_plugin(safety::process_journal(), file.path,
+                         "the `tutti` command saw that it " + failure);
   return failure;
 }
 

@@ -29,11 +29,11 @@ void add_time_limit(CLI::App& parser, time_limits& limits);
 /// If the child fails, returns how, "ended its process by signal 11 (...) within device.count of
 /// FILE", and excludes the plugin from this process, and from the choice of `auto` in others if it
 /// failed while loading, enumerating or opening it.
-std::string probe(const detail::plugin_file& file, depth how, const time_limits& limits,
+std::string probe(const plugins::plugin_file& file, depth how, const time_limits& limits,
                   const std::function<void(finding)>& on_finding);
 
 /// Some groups of `tutti verify` on a device that passed the basic checks.
-finding verify_device(const detail::plugin_file& file, const std::string& device,
+finding verify_device(const plugins::plugin_file& file, const std::string& device,
                       const time_limits& limits);
 
 }  // namespace tutti::tools

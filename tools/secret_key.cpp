@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_bytes = 4096;
 
-std::string key_text(const detail::key_bytes& bytes, std::string_view word) {
-  return std::string(word) + detail::to_hex(bytes.data(), bytes.size()) + "\n";
+std::string key_text(const plugins::key_bytes& bytes, std::string_view word) {
+  return std::string(word) + plugins::to_hex(bytes.data(), bytes.size()) + "\n";
 }
 
 void wipe(std::string& text) { sodium_memzero(text.data(), text.size()); }
@@ -36,7 +36,7 @@ secret_key::secret_key() {
 }
 
 secret_key::secret_key(const fs::path& file) {
-  auto found = detail::read_small_file(file, most_bytes);
+  auto found = base::read_small_file(file, most_bytes);
   if (!found) throw plugin_error(fmt::format("{}: there is no such key", file.string()));
   try {
     if (found->info.st_uid != ::geteuid())
@@ -44,7 +44,7 @@ secret_key::secret_key(const fs::path& file) {
     if ((found->info.st_mode & 0077) != 0)
       throw plugin_error(fmt::format("others may use it (mode {:04o}): chmod 600 {}",
                                      found->info.st_mode & 07777, file.string()));
-    seed_ = detail::parse_key(found->content, detail::secret_key_word);
+    seed_ = plugins::parse_key(found->content, plugins::secret_key_word);
   } catch (const plugin_error& e) {
     wipe(found->content);
     throw plugin_error(fmt::format("the key {} is refused: {}", file.string(), e.what()));
@@ -64,12 +64,12 @@ std::string secret_key::sign(std::string_view text) const {
   crypto_sign_detached(signature.data(), nullptr,
                        reinterpret_cast<const unsigned char*>(text.data()), text.size(),
                        secret_.data());
-  return detail::to_hex(signature.data(), signature.size());
+  return plugins::to_hex(signature.data(), signature.size());
 }
 
 void secret_key::write_files(const fs::path& stem) const {
   const fs::path secret = stem.string() + ".key", open = stem.string() + ".pub";
-  std::string text = key_text(seed_, detail::secret_key_word);
+  std::string text = key_text(seed_, plugins::secret_key_word);
   try {
     write_new_file(secret, text, 0600);
   } catch (...) {
@@ -78,7 +78,7 @@ void secret_key::write_files(const fs::path& stem) const {
   }
   wipe(text);
   try {
-    write_new_file(open, key_text(public_, detail::public_key_word), 0644);
+    write_new_file(open, key_text(public_, plugins::public_key_word), 0644);
   } catch (...) {
     ::unlink(secret.c_str());
     throw;

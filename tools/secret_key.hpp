@@ -24,7 +24,7 @@ class secret_key {
 
   /// Ed25519, as 128 hexadecimal digits.
   std::string sign(std::string_view text) const;
-  const detail::key_bytes& public_bytes() const { return public_; }
+  const plugins::key_bytes& public_bytes() const { return public_; }
 
   /// Creates STEM.key, mode 0600, and STEM.pub. Throws tutti::io_error, without leaving files, if
   /// one of them exists or cannot be written.
@@ -33,8 +33,8 @@ class secret_key {
  private:
   void derive();
 
-  detail::key_bytes seed_{};
-  detail::key_bytes public_{};
+  plugins::key_bytes seed_{};
+  plugins::key_bytes public_{};
   std::array<unsigned char, 64> secret_{};
 };
 

@@ -31,10 +31,10 @@ struct options {
 };
 
 /// Throws if the file does not have the name of a plugin, or does not exist.
-detail::plugin_file plugin_at(const std::string& path) {
+plugins::plugin_file plugin_at(const std::string& path) {
   const fs::path file = fs::absolute(path).lexically_normal();
-  detail::plugin_loader loader({file.parent_path()});
-  for (const detail::plugin_file& found : loader.files())
+  plugins::plugin_loader loader({file.parent_path()});
+  for (const plugins::plugin_file& found : loader.files())
     if (found.path == file) return found;
   throw plugin_error(fmt::format(
       "{}: there is no such file, or it is not called libtutti_NAME.so as plugins are", path));
@@ -45,17 +45,17 @@ int identify(const options& o) {
   be_a_child();
   json line;
   try {
-    const detail::plugin_file file = plugin_at(o.plugin);
-    detail::trust_rules rules = detail::trust_rules_from_environment();
-    rules.any_owner = rules.what == detail::trust_rules::level::any;
-    rules.what = detail::trust_rules::level::none;  // the manifest does not exist yet
+    const plugins::plugin_file file = plugin_at(o.plugin);
+    plugins::trust_rules rules = plugins::trust_rules_from_environment();
+    rules.any_owner = rules.what == plugins::trust_rules::level::any;
+    rules.what = plugins::trust_rules::level::none;  // the manifest does not exist yet
     if (file.path.parent_path().filename() == "communication") {
-      const auto& table = detail::load_communication(file.path, file.name, rules);
+      const auto& table = plugins::load_communication(file.path, file.name, rules);
       const std::string abi = fmt::format("{}.{}", table.abi_major, table.abi_minor);
       line = {{"name", file.name}, {"version", abi}, {"abi", abi}};
     } else {
-      detail::plugin_loader loader({file.path.parent_path()}, nullptr, rules);
-      const detail::plugin& p = loader.load(file.name);
+      plugins::plugin_loader loader({file.path.parent_path()}, nullptr, rules);
+      const plugins::plugin& p = loader.load(file.name);
       line = {{"name", p.name},
               {"version", p.version},
               {"abi", fmt::format("{}.{}", p.abi_major, p.abi_minor)}};
@@ -67,7 +67,7 @@ int identify(const options& o) {
   return 0;
 }
 
-detail::manifest ask(const detail::plugin_file& file) {
+plugins::manifest ask(const plugins::plugin_file& file) {
   constexpr double seconds = 60;
   json said;
   const child_end end = run_self(
@@ -81,7 +81,7 @@ detail::manifest ask(const detail::plugin_file& file) {
                                    file.path.string(), how));
   }
   if (said.contains("error")) throw plugin_error(said["error"].get<std::string>());
-  detail::manifest m;
+  plugins::manifest m;
   m.name = said["name"];
   m.version = said["version"];
   m.abi = said["abi"];
@@ -96,7 +96,7 @@ void write_manifest(const fs::path& place, const std::string& text) {
   fs::rename(temporary, place);
 }
 
-std::string stated_text(const detail::manifest& m) {
+std::string stated_text(const plugins::manifest& m) {
   return fmt::format("{} {}, plugin ABI {}, {}", m.name, m.version, m.abi,
                      m.key.empty() ? "not signed" : "signed with the key " + m.key);
 }
@@ -104,35 +104,35 @@ std::string stated_text(const detail::manifest& m) {
 int sign(const options& o) {
   std::unique_ptr<const secret_key> key;
   if (!o.key.empty()) key = std::make_unique<secret_key>(fs::path(o.key));
-  const detail::plugin_file file = plugin_at(o.plugin);
-  const std::string hash = detail::sha256_of_file(file.path);
-  detail::manifest m = ask(file);
-  m.sha256 = detail::sha256_of_file(file.path);
+  const plugins::plugin_file file = plugin_at(o.plugin);
+  const std::string hash = plugins::sha256_of_file(file.path);
+  plugins::manifest m = ask(file);
+  m.sha256 = plugins::sha256_of_file(file.path);
   if (m.sha256 != hash)
     throw plugin_error(fmt::format("{}: the file was changed in the meantime", file.path.string()));
   if (key != nullptr) {
-    m.key = detail::key_id(key->public_bytes());
-    m.signature = key->sign(detail::signed_text(m));
+    m.key = plugins::key_id(key->public_bytes());
+    m.signature = key->sign(plugins::signed_text(m));
   }
-  const fs::path place = detail::manifest_path(file.path);
+  const fs::path place = plugins::manifest_path(file.path);
   const std::string text = to_json(m);
-  detail::parse_manifest(text);  // a plugin's version may be invalid text
+  plugins::parse_manifest(text);  // a plugin's version may be invalid text
   write_manifest(place, text);
   fmt::print("{}: {}\n", place.string(), stated_text(m));
   return 0;
 }
 
 int verify(const options& o) {
-  const detail::plugin_file file = plugin_at(o.plugin);
-  detail::trust_rules rules;
-  rules.what = detail::trust_rules::level::signature;
+  const plugins::plugin_file file = plugin_at(o.plugin);
+  plugins::trust_rules rules;
+  rules.what = plugins::trust_rules::level::signature;
   rules.any_owner = true;  // it is about the bytes, and loads nothing
   rules.keys = {fs::path(o.key)};
   try {
-    const detail::trusted_file trusted(file.path, file.name, rules);
+    const plugins::trusted_file trusted(file.path, file.name, rules);
     fmt::print("{}: {}\n", file.path.string(), stated_text(*trusted.stated()));
     return 0;
-  } catch (const detail::distrust& e) {
+  } catch (const plugins::distrust& e) {
     throw plugin_error(fmt::format("{}: {}", file.path.string(), e.found.why));
   }
 }
@@ -141,7 +141,7 @@ int keygen(const std::string& stem) {
   const secret_key key;
   key.write_files(stem);
   fmt::print("{0}.key signs plugins: keep it secret\n{0}.pub is its public key {1}\n", stem,
-             detail::key_id(key.public_bytes()));
+             plugins::key_id(key.public_bytes()));
   return 0;
 }
 

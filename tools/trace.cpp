@@ -40,7 +40,7 @@ struct rank_trace {
 };
 
 [[noreturn]] void refuse_trace(const std::string& file, const std::string& reason) {
-  throw io_error(fmt::format("{}: {}", file, detail::one_line(reason)));
+  throw io_error(fmt::format("{}: {}", file, base::one_line(reason)));
 }
 
 json read_json(const std::string& file) {

@@ -23,5 +23,5 @@ int main(int argc, char** argv) {
   ::close_range(first, ~0U, 0);
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
-  tutti::detail::be_a_trial(argv[1], STDIN_FILENO);
+  tutti::plugins::be_a_trial(argv[1], STDIN_FILENO);
 }

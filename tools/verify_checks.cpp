@@ -98,9 +98,9 @@ void work_through(session& s, const verify_options& options,
 void run_checks(const verify_options& options, const std::function<void(const json&)>& tell) {
   try {
     // With the same rules as in every program.
-    const detail::trusted_file trusted = detail::check_plugin_file(
+    const plugins::trusted_file trusted = plugins::check_plugin_file(
         std::filesystem::absolute(options.plugin), name_of_file(options.plugin),
-        detail::trust_rules_from_environment());
+        plugins::trust_rules_from_environment());
     trusted.require_same();
     session s(options.plugin, options.device, options.seed, [&](const char* step) {
       tell({{"step", step}});

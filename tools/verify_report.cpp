@@ -22,7 +22,7 @@ constexpr const char* closing = "the end of the process";
 constexpr const char* asking = "what the device can do";
 
 std::string string_of(const json& object, const char* key) {
-  return detail::one_line(object.value(key, ""), 1000);
+  return base::one_line(object.value(key, ""), 1000);
 }
 
 /// Names of dtypes, separated by spaces.
@@ -206,7 +206,7 @@ void verify_report::print_summary() const {
     if (r.outcome == "left out") ++reasons[r.text];
   if (!reasons.empty()) fmt::print("\nleft out\n");
   for (const auto& [reason, groups] : reasons)
-    fmt::print("  {:>5}  {}\n", groups, detail::one_line(reason, 200));
+    fmt::print("  {:>5}  {}\n", groups, base::one_line(reason, 200));
   if (!errors_.empty()) {
     std::set<std::string> dtypes;
     for (const auto& [key, error] : errors_) dtypes.insert(key.second);

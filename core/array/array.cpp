@@ -196,7 +196,7 @@ array array::operator[](std::int64_t index) const {
 }
 
 array array::operator()(std::initializer_list<axis_index> indices) const {
-  return detail::named("operator()", [&] { return slice_view(*this, indices); });
+  return base::named("operator()", [&] { return slice_view(*this, indices); });
 }
 
 array& array::set(std::initializer_list<axis_index> indices, const array& values) & {
@@ -204,7 +204,7 @@ array& array::set(std::initializer_list<axis_index> indices, const array& values
 }
 
 array array::to(const tutti::device& on) const {
-  static const double limit = detail::time_limit();
+  static const double limit = base::time_limit();
   return graph::move_to(*this, &detail::get(on), {limit, "to"});
 }
 

@@ -12,7 +12,7 @@
 
 namespace tutti::io {
 
-using detail::printable;
+using base::printable;
 
 const array& named_arrays::at(const std::string& name) const {
   const auto found = find(name);

@@ -18,7 +18,7 @@
 #include "tutti/error.hpp"
 #include "tutti/plugin.h"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 /// Waits until all jobs are done; false if jobs are left at the deadline.
 using idle_wait = std::function<bool(std::chrono::steady_clock::time_point deadline)>;
@@ -94,4 +94,4 @@ class background_thread {
   bool busy_ = false;
 };
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

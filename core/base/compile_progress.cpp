@@ -20,7 +20,7 @@
 #include "base/log.hpp"
 #include "base/signals.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 namespace {
 
 using clock = std::chrono::steady_clock;
@@ -155,4 +155,4 @@ compile_progress& progress_of_compilers() {
   return *made;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

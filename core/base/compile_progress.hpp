@@ -10,7 +10,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 class TUTTI_INTERNAL_API compile_progress {
  public:
@@ -51,4 +51,4 @@ class compiler_wait {
   compiler_wait& operator=(const compiler_wait&) = delete;
 };
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

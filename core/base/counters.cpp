@@ -5,17 +5,17 @@
 
 namespace tutti {
 
-namespace detail {
+namespace base {
 
 counters& count() noexcept {
   static counters instance;
   return instance;
 }
 
-}  // namespace detail
+}  // namespace base
 
 statistics stats() noexcept {
-  const detail::counters& c = detail::count();
+  const base::counters& c = base::count();
   statistics s;
   s.launches = c.launches.get();
   s.fallbacks = c.fallbacks.get();
@@ -36,8 +36,8 @@ statistics stats() noexcept {
 }
 
 void reset_stats() noexcept {
-  detail::counters& c = detail::count();
-  for (detail::counter* each :
+  base::counters& c = base::count();
+  for (base::counter* each :
        {&c.launches, &c.fallbacks, &c.compiles, &c.compile_ns, &c.memory_cache_hits,
         &c.disk_cache_hits, &c.disk_cache_misses, &c.bytes_written, &c.bytes_read, &c.bytes_copied,
         &c.pool_allocations, &c.pool_reuses})

@@ -9,7 +9,7 @@
 
 #include "tutti/counters.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 class counter {
  public:
@@ -47,4 +47,4 @@ struct counters {
 
 TUTTI_INTERNAL_API counters& count() noexcept;
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

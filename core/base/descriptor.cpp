@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-namespace tutti::detail {
+namespace tutti::base {
 
 std::string read_all(int fd, std::size_t bytes) {
   std::string content(bytes, '\0');
@@ -18,4 +18,4 @@ std::string read_all(int fd, std::size_t bytes) {
   return content;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -10,7 +10,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 class descriptor {
  public:
@@ -35,4 +35,4 @@ class descriptor {
 /// The rest of the file, at most `bytes` of it; less if reading fails.
 TUTTI_INTERNAL_API std::string read_all(int fd, std::size_t bytes);
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

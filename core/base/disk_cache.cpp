@@ -20,7 +20,7 @@
 #include "base/log.hpp"
 #include "base/private_folder.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 namespace {
 
 constexpr std::string_view cache_extension = ".tutti";
@@ -264,4 +264,4 @@ disk_cache& program_cache() {
   return *instance;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

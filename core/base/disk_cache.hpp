@@ -14,7 +14,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 struct cache_options {
   bool enabled = true;           ///< false: nothing is stored
@@ -57,4 +57,4 @@ class TUTTI_INTERNAL_API disk_cache {
 /// The process's cache; never destroyed.
 TUTTI_INTERNAL_API disk_cache& program_cache();
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -22,7 +22,7 @@
 #include "base/private_folder.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -171,4 +171,4 @@ driver_files clear_driver_folder(const fs::path& folder) {
   return removed;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

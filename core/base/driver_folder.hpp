@@ -13,7 +13,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 /// Used by this process until it ends, which clear_driver_folder() respects. The folder `name`
 /// below the program cache's; if that cannot be written to, below one of this user in the system's
@@ -41,4 +41,4 @@ TUTTI_INTERNAL_API driver_files trim_driver_folder(const std::filesystem::path& 
 /// gone.
 TUTTI_INTERNAL_API driver_files clear_driver_folder(const std::filesystem::path& folder);
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -9,7 +9,7 @@
 
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 namespace {
 
 [[noreturn]] void refuse(const char* name, const std::string& value, const std::string& allowed) {
@@ -100,4 +100,4 @@ void check_environment() {
   env_word("TUTTI_MATMUL_PRECISION", {"highest", "high", "medium"});
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

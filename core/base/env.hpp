@@ -15,7 +15,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 inline std::optional<std::string> env(const char* name) {
   const char* value = std::getenv(name);
@@ -50,4 +50,4 @@ std::optional<std::uint64_t> pool_limit();
 /// variables.
 TUTTI_INTERNAL_API void check_environment();
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -7,7 +7,7 @@
 
 #include "base/env.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 namespace {
 
 struct variables {
@@ -35,4 +35,4 @@ std::optional<launched_process> launched_as() {
   return std::nullopt;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

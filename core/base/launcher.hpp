@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace tutti::detail {
+namespace tutti::base {
 
 struct launched_process {
   std::string sign;  ///< "PMI_SIZE=4"
@@ -17,4 +17,4 @@ struct launched_process {
 /// This process as one of several; nothing where it was started alone.
 std::optional<launched_process> launched_as();
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -47,7 +47,7 @@ std::shared_ptr<spdlog::logger> make_logger() {
   auto made = std::make_shared<spdlog::logger>("tutti", std::move(sink));
   made->set_pattern("tutti: %l: %v");
   made->set_level(spdlog::level::warn);
-  if (const auto word = detail::env("TUTTI_LOG")) {
+  if (const auto word = base::env("TUTTI_LOG")) {
     if (const auto chosen = parse(*word))
       made->set_level(to_spdlog(*chosen));
     else

@@ -6,7 +6,7 @@
 
 #include "tutti/plugin.h"
 
-namespace tutti::detail {
+namespace tutti::base {
 namespace {
 
 bool is_of_names(char c) {
@@ -41,4 +41,4 @@ void rethrow_named(std::string_view op) {
   }
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -10,7 +10,7 @@
 #include "tutti/error.hpp"
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 /// Throws the error being handled again, with `op` instead of the name before the first colon. Only
 /// for errors of arguments: errors of a device refer to the step that it ran.
@@ -26,4 +26,4 @@ auto named(std::string_view op, F&& compose) {
   }
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

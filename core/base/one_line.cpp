@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace tutti::detail {
+namespace tutti::base {
 namespace {
 
 struct code_point {
@@ -84,4 +84,4 @@ std::string printable(std::string_view text) {
   return out + (text.size() > longest ? "...\"" : "\"");
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

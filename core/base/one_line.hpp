@@ -9,7 +9,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 /// `text` with each control character, each character that changes the direction of writing and
 /// each invalid UTF-8 byte as '?', tabs and line ends as spaces. Text longer than `most` bytes is
@@ -30,4 +30,4 @@ TUTTI_INTERNAL_API std::string printable_lines(std::string_view text, std::size_
 /// text truncated.
 TUTTI_INTERNAL_API std::string printable(std::string_view text);
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

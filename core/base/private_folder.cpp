@@ -20,7 +20,7 @@
 #include "base/signals.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 namespace {
 
 constexpr int64_t second = 1'000'000'000;
@@ -156,4 +156,4 @@ std::optional<private_folder::claim> private_folder::lock(const std::string& nam
   }
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

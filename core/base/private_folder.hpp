@@ -14,7 +14,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 class TUTTI_INTERNAL_API private_folder {
  public:
@@ -80,4 +80,4 @@ class TUTTI_INTERNAL_API private_folder {
 /// Nanoseconds since 1970, the clock of entry::modified_ns.
 TUTTI_INTERNAL_API int64_t file_clock_now_ns();
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -16,7 +16,7 @@
 #include "tutti/error.hpp"
 #include "tutti/plugin.h"
 
-namespace tutti::detail {
+namespace tutti::base {
 namespace {
 
 constinit std::atomic<bool> exiting = false;
@@ -79,4 +79,4 @@ void keep_for_ever(void* object) noexcept {
   }
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -8,7 +8,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 /// From now on a fork of this process cannot compute, because a plugin, and perhaps a driver, is
 /// loaded.
@@ -28,4 +28,4 @@ TUTTI_INTERNAL_API void require_computing(std::string_view op);
 /// Keeps `object` for the rest of the process, reachable for leak checkers.
 void keep_for_ever(void* object) noexcept;
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

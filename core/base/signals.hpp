@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-namespace tutti::detail {
+namespace tutti::base {
 
 /// During its lifetime, threads that this thread starts inherit a mask that leaves signals to other
 /// threads. Signals that a thread causes itself (a fault, abort) and the ticks of profilers are not
@@ -73,4 +73,4 @@ std::thread start_thread(F&& work) {
   return std::thread(std::forward<F>(work));
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -10,7 +10,7 @@
 #include "base/descriptor.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 std::optional<small_file> read_small_file(const std::filesystem::path& path, std::size_t most) {
   const descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -34,4 +34,4 @@ std::optional<small_file> read_small_file(const std::filesystem::path& path, std
   return result;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -13,7 +13,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 struct small_file {
   std::string content;
@@ -26,4 +26,4 @@ struct small_file {
 TUTTI_INTERNAL_API std::optional<small_file> read_small_file(const std::filesystem::path& path,
                                                              std::size_t most);
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -21,7 +21,7 @@
 #include "base/signals.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 namespace {
 
 constexpr size_t flush_at = 64 * 1024;
@@ -212,4 +212,4 @@ void trace_flush() {
   if (trace_writer* const writer = global_trace()) writer->flush();
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -15,7 +15,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::base {
 
 struct trace_args {
   std::string ops;     ///< "multiply+tanh"; empty: left out
@@ -56,4 +56,4 @@ TUTTI_INTERNAL_API void trace_complete(uint32_t track, std::string_view name, ui
 TUTTI_INTERNAL_API void trace_instant(uint32_t track, std::string_view name, uint64_t at_ns);
 TUTTI_INTERNAL_API void trace_flush();
 
-}  // namespace tutti::detail
+}  // namespace tutti::base

@@ -82,8 +82,8 @@ void share(exported<Managed>& out, const array& a, const detail::opened_device& 
   const auto offset =
       static_cast<std::uint64_t>(base.storage_offset + where.offset) * size_of(n.type);
   void* handle = nullptr;
-  detail::check(device.plugin->native.buffer(block->handle(), &handle), device, op);
-  detail::require_made(device.plugin->native.buffer, handle, device);
+  plugins::check(device.plugin->native.buffer(block->handle(), &handle), device, op);
+  plugins::require_made(device.plugin->native.buffer, handle, device);
   if (kind.native == TUTTI_NATIVE_OPENCL) {
     tensor.data = handle;
     tensor.byte_offset = offset;

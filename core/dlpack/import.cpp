@@ -206,12 +206,12 @@ array wrap(const DLTensor& t, const checked& c, owner tensor, const detail::open
   }
   return prefixed(describe(t.device), [&] {
     tutti_buffer* made = nullptr;
-    detail::check(device.plugin->native.wrap(device.handle, handle, bytes,
-                                             tensor.get_deleter().release, tensor.get(), &made),
-                  device, "wrap");
-    detail::require_made(device.plugin->native.wrap, made, device);
+    plugins::check(device.plugin->native.wrap(device.handle, handle, bytes,
+                                              tensor.get_deleter().release, tensor.get(), &made),
+                   device, "wrap");
+    plugins::require_made(device.plugin->native.wrap, made, device);
     static_cast<void>(tensor.release());
-    dlpack::block_handle block(runtime::adopt(device, detail::own(*device.plugin, made), bytes));
+    dlpack::block_handle block(runtime::adopt(device, plugins::own(*device.plugin, made), bytes));
     return adopt(c, std::move(block), offset, device);
   });
 }

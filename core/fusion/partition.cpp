@@ -235,7 +235,7 @@ class partitioner {
     const auto in_register = [](dtype type) {
       return static_cast<std::uint8_t>(graph::compute_dtype(type));
     };
-    const detail::offered_programs& programs = n.device->programs;
+    const plugins::offered_programs& programs = n.device->programs;
     if (n.kind == graph::kind::reduce) {
       const std::uint8_t accumulator = static_cast<std::uint8_t>(n.reduction().accumulator);
       return programs.reduces(n.reduction().reduction, accumulator);

@@ -18,7 +18,7 @@ void arrival::finish(std::optional<failure> why) {
   changed_.notify_all();
   // Not failed, even after a failure: the waiting stream continues and stays usable for other work,
   // and readers of the value learn of the failure here.
-  if (signal_ != nullptr && event_ != nullptr) detail::ignore((*signal_)(event_.get(), nullptr));
+  if (signal_ != nullptr && event_ != nullptr) plugins::ignore((*signal_)(event_.get(), nullptr));
 }
 
 void arrival::wait() const {

@@ -25,7 +25,7 @@ class arrival {
     std::string device;  // of the failed device
   };
 
-  using signal_function = detail::guarded<tutti_status* (*)(tutti_event*, const tutti_status*)>;
+  using signal_function = plugins::guarded<tutti_status* (*)(tutti_event*, const tutti_status*)>;
 
   /// `event` (may be null) belongs to the target device: done when the value is available. `signal`
   /// (may be null) is called for it by finish().

@@ -120,7 +120,7 @@ const node& get(const array& a, std::string_view op) {
 }
 
 const opened_device* common_device(std::span<array> inputs, std::string_view op) {
-  static const bool may_move = detail::operands_move();
+  static const bool may_move = base::operands_move();
   const opened_device* found = nullptr;
   for (array& a : inputs) {
     const opened_device* d = get(a, op).device;

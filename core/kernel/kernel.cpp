@@ -106,7 +106,7 @@ array start_of(const kernel_output& output, device_pointer device, const std::st
     throw device_error(op + ": an output begins with an array on " + found->title +
                            ", the launch is for " + device->title + "; move it with to()",
                        TUTTI_ERROR_INVALID_ARGUMENT);
-  const array wanted = detail::named(op + ", what an output begins with", [&] {
+  const array wanted = base::named(op + ", what an output begins with", [&] {
     return broadcast_to(op::cast(operands[0], output.dtype, op), output.shape);
   });
   array copy = wanted.node()->is_constant()

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* variable = "TUTTI_DEVICE";
 
 std::string selection_text() {
-  static const auto* const text = new std::string(detail::env(variable).value_or("auto"));
+  static const auto* const text = new std::string(base::env(variable).value_or("auto"));
   return *text;
 }
 
@@ -35,23 +35,18 @@ std::vector<device> wrap(const std::vector<detail::opened_device*>& found) {
 detail::opened_device* look_up(std::string_view spec) {
   if (spec.find_first_not_of(" \t\r\n") == std::string_view::npos)
     throw value_error("device: expected an item such as \"opencl:0\", found nothing");
-  const auto found = detail::registry().resolve(spec, "device", true);
-  if (detail::parse_device_list(spec).size() != 1)
+  const auto found = plugins::registry().resolve(spec, "device", true);
+  if (plugins::parse_device_list(spec).size() != 1)
     throw value_error("device=" + std::string(spec) + ": expected one item, found a list");
   return found.front();
 }
 
-}  // namespace
-
-namespace detail {
-namespace {
-
 // A plugin without programs, or with another version of them, supports none: all of them run
 // elsewhere.
-offered_programs programs_of(const opened_device& d, tutti_device* handle) {
+plugins::offered_programs programs_of(const detail::opened_device& d, tutti_device* handle) {
   tutti_program_capabilities given{};
   given.struct_size = sizeof given;
-  if (ignore(d.plugin->program.capabilities(handle, &given))) return {};
+  if (plugins::ignore(d.plugin->program.capabilities(handle, &given))) return {};
   if (given.ir_version_min > TUTTI_IR_VERSION || given.ir_version_max < TUTTI_IR_VERSION) {
     logging::warn(
         "{}: its programs are of versions {} to {}, this library writes {}: all of them "
@@ -76,15 +71,17 @@ offered_programs programs_of(const opened_device& d, tutti_device* handle) {
 
 }  // namespace
 
+namespace detail {
+
 void opened_device::open() {
   if (is_open_.load(std::memory_order_acquire)) return;
-  require_computing(name);
+  base::require_computing(name);
   const std::lock_guard lock(opening_);
   if (is_open_.load(std::memory_order_relaxed)) return;
-  plugin_visit visit(plugin->notes, plugin->path, "device.open");
+  plugins::plugin_visit visit(plugin->notes, plugin->path, "device.open");
   tutti_device* made = nullptr;
-  check(plugin->device.open(index, &made), *this, "open the device");
-  handle = require_made(plugin->device.open, made, *this);
+  plugins::check(plugin->device.open(index, &made), *this, "open the device");
+  handle = plugins::require_made(plugin->device.open, made, *this);
   visit.go_on("program.capabilities");
   programs = programs_of(*this, handle);
   is_open_.store(true, std::memory_order_release);
@@ -92,7 +89,7 @@ void opened_device::open() {
 
 const opened_device& get(const device& handle) {
   handle.state_->open();
-  require_right_answers(*handle.state_);
+  plugins::require_right_answers(*handle.state_);
   return *handle.state_;
 }
 
@@ -121,16 +118,16 @@ std::ostream& operator<<(std::ostream& out, const device& d) { return out << d.n
 
 const std::vector<device>& devices() {
   static const auto* const world =
-      new std::vector<device>(wrap(detail::registry().resolve(selection_text(), variable)));
+      new std::vector<device>(wrap(plugins::registry().resolve(selection_text(), variable)));
   return *world;
 }
 
 device default_device() {
   static detail::opened_device* const first =
-      detail::registry().resolve(selection_text(), variable, true).front();
+      plugins::registry().resolve(selection_text(), variable, true).front();
   return device(first);
 }
 
-std::vector<device> all_devices() { return wrap(detail::registry().all()); }
+std::vector<device> all_devices() { return wrap(plugins::registry().all()); }
 
 }  // namespace tutti

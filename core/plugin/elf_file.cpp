@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fstream>
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::string elf_problem(const std::filesystem::path& path) {
   return needed > bytes ? fmt::format("is cut off: it has {} bytes of {}", bytes, needed) : "";
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

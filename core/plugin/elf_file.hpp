@@ -9,10 +9,10 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// Why this process cannot map the file: "is for another processor", "is cut off: ...". Empty if
 /// there is no problem, and for files that are not ELF files.
 TUTTI_INTERNAL_API std::string elf_problem(const std::filesystem::path& file);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -3,18 +3,18 @@
 
 #include <utility>
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
-using listener = void (*)(idle_wait);
+using listener = void (*)(base::idle_wait);
 constinit listener told = nullptr;
 
 }  // namespace
 
-void set_wait_at_exit(void (*tell)(idle_wait)) { told = tell; }
+void set_wait_at_exit(void (*tell)(base::idle_wait)) { told = tell; }
 
-void wait_at_exit(idle_wait wait) {
+void wait_at_exit(base::idle_wait wait) {
   if (told != nullptr) told(std::move(wait));
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

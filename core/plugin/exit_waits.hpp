@@ -5,12 +5,12 @@
 
 #include "base/background_thread.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// Receives what exit() has to wait for. Set once, while the library is loaded.
-void set_wait_at_exit(void (*tell)(idle_wait));
+void set_wait_at_exit(void (*tell)(base::idle_wait));
 
 /// Makes exit() call `wait`, which must not throw.
-void wait_at_exit(idle_wait wait);
+void wait_at_exit(base::idle_wait wait);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

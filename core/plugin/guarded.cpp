@@ -11,7 +11,7 @@
 #include "base/log.hpp"
 #include "base/one_line.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 /// One that nobody owns.
@@ -40,9 +40,9 @@ thrown current() {
   try {
     throw;
   } catch (const std::bad_alloc& e) {
-    return {one_line(e.what(), 1000), TUTTI_ERROR_OUT_OF_MEMORY};
+    return {base::one_line(e.what(), 1000), TUTTI_ERROR_OUT_OF_MEMORY};
   } catch (const std::exception& e) {
-    return {one_line(e.what(), 1000)};
+    return {base::one_line(e.what(), 1000)};
   } catch (...) {
     return {"an exception of a type that only the plugin knows"};
   }
@@ -87,4 +87,4 @@ tutti_status* unsupported_status() noexcept {
   return &status;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

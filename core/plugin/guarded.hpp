@@ -13,7 +13,7 @@
 #include "tutti/export.hpp"
 #include "tutti/plugin.h"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// To be called while an exception is handled: converts it to a status with plugin and function.
 TUTTI_INTERNAL_API tutti_status* status_of_thrown(const char* plugin,
@@ -68,4 +68,4 @@ class guarded<R (*)(Args...)> {
   const char* name_ = "";
 };
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

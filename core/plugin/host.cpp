@@ -22,7 +22,7 @@
 #include "safety/journal.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 const host_identity& identity_of(void* context) {
@@ -35,7 +35,7 @@ void log_message(void* context, int32_t level, const char* message) {
                         ? static_cast<logging::level>(level)
                         : logging::level::warn;
     logging::message(at, "{}: {}", identity_of(context).name,
-                     printable_lines(message != nullptr ? message : ""));
+                     base::printable_lines(message != nullptr ? message : ""));
   } catch (...) {
   }
 }
@@ -58,7 +58,7 @@ int32_t cache_load(void* context, const char* device_key, const void* key, uint6
   try {
     const host_identity& identity = identity_of(context);
     if (identity.cache_prefix.empty() || key == nullptr) return 0;
-    const auto found = program_cache().load(full_key(identity, device_key, key, key_size));
+    const auto found = base::program_cache().load(full_key(identity, device_key, key, key_size));
     if (!found) return 0;
     sink(sink_context, found->data(), found->size());
     return 1;
@@ -72,8 +72,8 @@ void cache_store(void* context, const char* device_key, const void* key, uint64_
   try {
     const host_identity& identity = identity_of(context);
     if (identity.cache_prefix.empty() || key == nullptr || data == nullptr) return;
-    program_cache().store(full_key(identity, device_key, key, key_size),
-                          {static_cast<const char*>(data), size});
+    base::program_cache().store(full_key(identity, device_key, key, key_size),
+                                {static_cast<const char*>(data), size});
   } catch (...) {
     // A program that is not cached is compiled again next time.
   }
@@ -84,19 +84,19 @@ void compiled(void* context, const char* what, double seconds, int32_t from_cach
     const std::string& name = identity_of(context).name;
     const std::string label = what != nullptr ? what : "program";
     if (from_cache == 0) {
-      count().compiles.add();
-      count().compile_ns.add(static_cast<uint64_t>(seconds * 1e9));
+      base::count().compiles.add();
+      base::count().compile_ns.add(static_cast<uint64_t>(seconds * 1e9));
     }
     if (from_cache != 0)
       logging::debug("{}: loaded {} in {:.1f} ms", name, label, seconds * 1e3);
     else
       logging::info("{}: compiled {} in {:.1f} ms", name, label, seconds * 1e3);
-    if (trace_enabled()) {
-      static const uint32_t track = trace_track("host", "compile");
-      const uint64_t end = trace_now_ns();
+    if (base::trace_enabled()) {
+      static const uint32_t track = base::trace_track("host", "compile");
+      const uint64_t end = base::trace_now_ns();
       const auto length = static_cast<uint64_t>(seconds * 1e9);
-      trace_complete(track, (from_cache != 0 ? "load " : "compile ") + label,
-                     end > length ? end - length : 0, end, {});
+      base::trace_complete(track, (from_cache != 0 ? "load " : "compile ") + label,
+                           end > length ? end - length : 0, end, {});
     }
   } catch (...) {
   }
@@ -113,7 +113,7 @@ const char* kept(const std::string& text) {
 const char* folder_of_driver(void* context, const char* name) {
   try {
     if (name == nullptr) return nullptr;
-    const auto found = driver_folder(name);
+    const auto found = base::driver_folder(name);
     if (!found) return nullptr;
     return kept(found->string());
   } catch (const value_error& e) {
@@ -130,10 +130,10 @@ int32_t compile_begin(void* context, const char* device_key, const void* key, ui
   try {
     const host_identity& identity = identity_of(context);
     if (identity.cache_prefix.empty() || key == nullptr) return 0;
-    const std::uint32_t care =
-        process_journal().enter(full_key(identity, device_key, key, key_size),
-                                fmt::format("{}: {}", identity.name, what != nullptr ? what : ""));
-    progress_of_compilers().begin();
+    const std::uint32_t care = safety::process_journal().enter(
+        full_key(identity, device_key, key, key_size),
+        fmt::format("{}: {}", identity.name, what != nullptr ? what : ""));
+    base::progress_of_compilers().begin();
     return care == 1 ? -1 : care == 0 ? 0 : static_cast<int32_t>(care - 1);
   } catch (...) {
     return 0;
@@ -144,8 +144,9 @@ void compile_end(void* context, const char* device_key, const void* key, uint64_
   try {
     const host_identity& identity = identity_of(context);
     if (identity.cache_prefix.empty() || key == nullptr) return;
-    progress_of_compilers().end();
-    process_journal().leave(full_key(identity, device_key, key, key_size), journal::past::settled);
+    base::progress_of_compilers().end();
+    safety::process_journal().leave(full_key(identity, device_key, key, key_size),
+                                    safety::journal::past::settled);
   } catch (...) {
   }
 }
@@ -153,7 +154,7 @@ void compile_end(void* context, const char* device_key, const void* key, uint64_
 const char* option(void*, const char* name) {
   try {
     if (name == nullptr) return nullptr;
-    const auto value = env(("TUTTI_" + std::string(name)).c_str());
+    const auto value = base::env(("TUTTI_" + std::string(name)).c_str());
     return value ? kept(*value) : nullptr;
   } catch (...) {
     return nullptr;
@@ -171,7 +172,7 @@ const tutti_host* make_host(host_identity** identity) {
   host_identity* const made = &all->emplace_back();
   // Obtaining a binary can cost a driver more than the compilation, so it is only requested if
   // needed.
-  const bool keeps = program_cache().options().enabled;
+  const bool keeps = base::program_cache().options().enabled;
   made->table = {sizeof(tutti_host),
                  TUTTI_ABI_MAJOR,
                  TUTTI_ABI_MINOR,
@@ -205,4 +206,4 @@ std::string cache_prefix(const opened_device& of) {
          field(of.properties.description) + field(of.properties.schedule);
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

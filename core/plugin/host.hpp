@@ -9,8 +9,10 @@
 #include "plugin/plugin.hpp"
 
 namespace tutti::detail {
-
 struct opened_device;
+}
+
+namespace tutti::plugins {
 
 /// The plugin of a host table, for cache keys and log messages.
 struct host_identity {
@@ -27,6 +29,6 @@ void identify_host(host_identity& identity, const plugin& of);
 /// The beginning of every cache key: ABI, plugin, version and build.
 std::string cache_prefix(const plugin& of);
 /// The same for keys that depend on a device: also its driver and its kind of kernels.
-std::string cache_prefix(const opened_device& of);
+std::string cache_prefix(const detail::opened_device& of);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

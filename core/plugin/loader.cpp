@@ -22,7 +22,7 @@
 #include "plugin/trial.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 namespace fs = std::filesystem;
@@ -70,7 +70,7 @@ const tutti_plugin_api* call_entry(tutti_plugin_entry_fn entry, const tutti_host
     return entry(host);
   } catch (const std::exception& e) {
     throw plugin_error(
-        fmt::format("{} threw an exception: {}", entry_symbol, one_line(e.what(), 1000)));
+        fmt::format("{} threw an exception: {}", entry_symbol, base::one_line(e.what(), 1000)));
   } catch (...) {
     throw plugin_error(fmt::format("{} threw an exception", entry_symbol));
   }
@@ -96,8 +96,8 @@ std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_fail
     throw plugin_error(fmt::format(
         "built for plugin ABI {}.{}, but this library has {}.{} (the first numbers must agree)",
         head.abi_major, head.abi_minor, TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR));
-  result->name = one_line(head.name);
-  result->version = one_line(head.version);
+  result->name = base::one_line(head.name);
+  result->version = base::one_line(head.version);
   result->build_id = head.build_id != nullptr ? head.build_id : "";
   if (result->name != failure.name)
     throw plugin_error(fmt::format("the plugin calls itself \"{}\", not \"{}\" as its file does",
@@ -129,7 +129,7 @@ void map_file(boost::dll::shared_library& library, const fs::path& path,
 boost::dll::shared_library& map_trusted(const fs::path& path, const trusted_file& trusted) {
   std::error_code code;
   auto library = std::make_unique<boost::dll::shared_library>();
-  note_plugin_loaded();
+  base::note_plugin_loaded();
   logging::info("loading {}", path.string());
   trusted.require_same();
   map_file(*library, path, code);
@@ -184,8 +184,8 @@ const tutti_communication_api& load_communication(const fs::path& path, const st
 
 search_path default_search_path() {
   search_path result;
-  if (const auto value = env("TUTTI_PLUGIN_PATH")) {
-    for (const fs::path& entry : split_paths(*value)) {
+  if (const auto value = base::env("TUTTI_PLUGIN_PATH")) {
+    for (const fs::path& entry : base::split_paths(*value)) {
       std::error_code ignored;
       if (entry.empty())
         result.rejected.push_back("an empty entry (it would mean the current directory)");
@@ -202,7 +202,8 @@ search_path default_search_path() {
   return result;
 }
 
-plugin_loader::plugin_loader(std::vector<fs::path> folders, journal* notes, trust_rules rules)
+plugin_loader::plugin_loader(std::vector<fs::path> folders, safety::journal* notes,
+                             trust_rules rules)
     : folders_(std::move(folders)), notes_(notes), rules_(std::move(rules)) {}
 
 void plugin_loader::add_folder(const fs::path& folder, std::vector<plugin_file>& found) {
@@ -237,7 +238,7 @@ const std::vector<plugin_file>& plugin_loader::files_locked() {
   for (const fs::path& folder : folders_)
     if (folder.is_absolute()) add_folder(folder, found);
   for (const overlooked_file& file : overlooked_)
-    logging::debug("{} is not used: {}", one_line(file.path.string(), 4096), file.reason);
+    logging::debug("{} is not used: {}", base::one_line(file.path.string(), 4096), file.reason);
   return files_.emplace(std::move(found));
 }
 
@@ -361,4 +362,4 @@ std::vector<const plugin*> plugin_loader::loaded() {
   return all;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -18,7 +18,7 @@
 #include "plugin/visit.hpp"
 #include "tutti/communication.h"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// Why a plugin is loaded: the user named it, or all plugins are tried. Only in the first case a
 /// plugin in which an earlier process ended is tried again.
@@ -71,7 +71,8 @@ class TUTTI_INTERNAL_API plugin_loader {
  public:
   /// `notes` contains the steps in which earlier processes ended, and records attempts; NULL:
   /// nothing is recorded. `rules` determine which files may be loaded.
-  explicit plugin_loader(std::vector<std::filesystem::path> folders, journal* notes = nullptr,
+  explicit plugin_loader(std::vector<std::filesystem::path> folders,
+                         safety::journal* notes = nullptr,
                          trust_rules rules = trust_rules_from_environment());
 
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
@@ -112,7 +113,7 @@ class TUTTI_INTERNAL_API plugin_loader {
   std::filesystem::path find_locked(const std::string& name);
 
   std::vector<std::filesystem::path> folders_;
-  journal* notes_;
+  safety::journal* notes_;
   trust_rules rules_;
   std::mutex mutex_;
   std::optional<std::vector<plugin_file>> files_;
@@ -120,4 +121,4 @@ class TUTTI_INTERNAL_API plugin_loader {
   std::map<std::string, outcome> outcomes_;
 };
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

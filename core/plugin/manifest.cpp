@@ -14,7 +14,7 @@
 #include "plugin/trust.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ constexpr manifest_field fields[] = {
 };
 
 bool is_valid(const std::string& value, std::size_t digits) {
-  if (digits == 0) return !value.empty() && value == one_line(value);
+  if (digits == 0) return !value.empty() && value == base::one_line(value);
   return value.size() == digits && value.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
@@ -76,7 +76,7 @@ manifest parse_manifest(std::string_view text) {
     const auto value = found->get<std::string>();
     if (!is_valid(value, digits))
       throw plugin_error(fmt::format(
-          "the field {} is \"{}\", not {}", name, one_line(value, 80),
+          "the field {} is \"{}\", not {}", name, base::one_line(value, 80),
           digits == 0 ? "one line" : fmt::format("{} hexadecimal digits in lower case", digits)));
     result.*place = value;
   }
@@ -140,7 +140,7 @@ key_bytes parse_key(std::string_view text, std::string_view word) {
 namespace {
 
 public_key read_public_key(const fs::path& file) {
-  const auto found = read_small_file(file, most_key_bytes);
+  const auto found = base::read_small_file(file, most_key_bytes);
   if (!found) throw plugin_error(fmt::format("{}: there is no such key", file.string()));
   // Nothing disables this check: a key that other users can replace proves nothing.
   if (const auto against = changeable_by_others(file, own_library()))
@@ -177,4 +177,4 @@ bool is_signature(std::string_view signature, std::string_view text, const key_b
                                      text.size(), key.data()) == 0;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -14,7 +14,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 struct manifest {
   std::string name, version;
@@ -67,4 +67,4 @@ TUTTI_INTERNAL_API bool is_signature(std::string_view signature, std::string_vie
 /// Lower-case digits.
 TUTTI_INTERNAL_API std::string to_hex(const unsigned char* bytes, std::size_t count);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

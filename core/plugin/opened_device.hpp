@@ -16,7 +16,7 @@
 #include "semantics/offered.hpp"
 #include "tutti/device.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// What the programs of a device may contain: TUTTI_DTYPE_BIT sets by opcode and by
 /// tutti_reduction.
@@ -35,8 +35,12 @@ struct offered_programs {
 
 class device_proof;
 
+}  // namespace tutti::plugins
+
+namespace tutti::detail {
+
 struct TUTTI_INTERNAL_API opened_device {
-  const detail::plugin* plugin = nullptr;
+  const plugins::plugin* plugin = nullptr;
   uint32_t index = 0;
   std::string name;   ///< "opencl:0"
   std::string title;  ///< "opencl:0 (vendor's name)", for messages
@@ -44,14 +48,14 @@ struct TUTTI_INTERNAL_API opened_device {
   tutti_device_properties limits{};  ///< from the plugin, zero if not provided
   std::vector<std::string> remarks;  ///< corrected properties, for `tutti doctor`
   tutti_device* handle = nullptr;    ///< set once detail::get() has returned, as is what follows
-  offered_programs programs;
+  plugins::offered_programs programs;
 
   /// A slot for the executor's data of this device.
   mutable std::once_flag context_once;
   mutable std::shared_ptr<void> context;
 
   /// The result of its checks (plugin/proof/proof.hpp); null: it is trusted.
-  std::shared_ptr<device_proof> proof;
+  std::shared_ptr<plugins::device_proof> proof;
 
   /// Opens the device unless it is open. Throws device_error; a later call tries again.
   void open();
@@ -62,3 +66,7 @@ struct TUTTI_INTERNAL_API opened_device {
 };
 
 }  // namespace tutti::detail
+
+namespace tutti::plugins {
+using detail::opened_device;
+}

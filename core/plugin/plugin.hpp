@@ -12,9 +12,11 @@
 #include "tutti/export.hpp"
 #include "tutti/plugin.h"
 
-namespace tutti::detail {
-
+namespace tutti::safety {
 class journal;
+}
+
+namespace tutti::plugins {
 
 // device_functions, memory_functions, ...
 // clang-format off
@@ -38,7 +40,7 @@ struct plugin {
   uint32_t abi_minor = 0;
   std::string trust;  ///< trusted_file::summary()
 
-  journal* notes = nullptr;  ///< NULL: nothing is recorded
+  safety::journal* notes = nullptr;  ///< NULL: nothing is recorded
 
   device_functions device;
   memory_functions memory;
@@ -63,4 +65,4 @@ TUTTI_INTERNAL_API void read_tables(const tutti_plugin_api* api, plugin& to);
 /// The fields of `api` within its struct_size, the rest zero.
 TUTTI_INTERNAL_API tutti_plugin_api read_plugin_api(const tutti_plugin_api* api);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -14,7 +14,7 @@
 #include "plugin/raii.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 [[noreturn]] void refuse(const opened_device& d, const std::string& why) {
@@ -30,7 +30,7 @@ void require_some(const opened_device& d, uint64_t value, const char* property) 
 std::string text_of(const char* raw, const char* property, const char* otherwise,
                     opened_device& d) {
   const std::string_view given = raw != nullptr ? raw : "";
-  std::string text = one_line(given);
+  std::string text = base::one_line(given);
   if (text.find_first_not_of(' ') == std::string::npos) {
     if (*otherwise != '\0') d.remarks.push_back(fmt::format("the plugin gives it no {}", property));
     return otherwise;
@@ -149,4 +149,4 @@ void read_properties(const tutti_device_properties& given, opened_device& d) {
   d.title = fmt::format("{} ({})", d.name, out.description);
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -8,7 +8,7 @@
 
 #include "plugin/opened_device.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// The maximum that a plugin may report.
 inline constexpr uint32_t most_devices = 1024;
@@ -23,4 +23,4 @@ TUTTI_INTERNAL_API tutti_device_properties ask_properties(const plugin& p, uint3
 /// noted in d.remarks.
 TUTTI_INTERNAL_API void read_properties(const tutti_device_properties& given, opened_device& d);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -10,7 +10,7 @@
 #include "base/one_line.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 const char* text_of_code(int32_t code) noexcept {
   switch (code) {
@@ -82,7 +82,7 @@ void throw_status(tutti_status* status, std::string_view where, std::string_view
   std::string text(where);
   append(text, action, ": ");
   append(text, detail, " ");
-  append(text, has_message ? printable_lines(status->message) : text_of_code(code), ": ");
+  append(text, has_message ? base::printable_lines(status->message) : text_of_code(code), ": ");
   if (vendor_code != 0) {
     const std::string number = std::to_string(vendor_code);
     if (text.find(number) == std::string::npos) text += " (vendor code " + number + ")";
@@ -93,7 +93,7 @@ void throw_status(tutti_status* status, std::string_view where, std::string_view
 }
 
 std::string reason_of(const char* reason, const char* otherwise) {
-  return reason != nullptr ? one_line(reason, 1000) : otherwise;
+  return reason != nullptr ? base::one_line(reason, 1000) : otherwise;
 }
 
 void throw_nothing_made(const opened_device& device, std::string_view function) {
@@ -103,4 +103,4 @@ void throw_nothing_made(const opened_device& device, std::string_view function) 
                      device.name);
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

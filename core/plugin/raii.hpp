@@ -13,7 +13,7 @@
 #include "tutti/export.hpp"
 #include "tutti/plugin.h"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// "driver error" for TUTTI_ERROR_DRIVER.
 TUTTI_INTERNAL_API const char* text_of_code(int32_t code) noexcept;
@@ -137,4 +137,4 @@ inline plan_handle create_plan(const opened_device& d, const tutti_operator_desc
   return own(*d.plugin, require_made(d.plugin->op.create, made, d));
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

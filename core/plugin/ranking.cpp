@@ -6,7 +6,7 @@
 #include <cmath>
 #include <tuple>
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 int type_rank(device_type type) {
@@ -80,4 +80,4 @@ bool same_hardware(const opened_device& a, const opened_device& b) {
   return (x.uuid && x.uuid == y.uuid) || (x.pci && x.pci == y.pci);
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

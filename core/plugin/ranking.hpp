@@ -7,7 +7,7 @@
 
 #include "plugin/opened_device.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// Used only if nothing else is left, and then with a warning.
 TUTTI_INTERNAL_API bool is_last_resort(const opened_device& d);
@@ -24,4 +24,4 @@ TUTTI_INTERNAL_API std::string rank_text(const opened_device& d);
 /// Whether both are the same hardware: the same uuid or PCI address.
 TUTTI_INTERNAL_API bool same_hardware(const opened_device& a, const opened_device& b);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

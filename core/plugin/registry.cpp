@@ -18,7 +18,7 @@
 #include "plugin/ranking.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 using device_list = std::vector<opened_device*>;
@@ -103,7 +103,7 @@ device_list select(const device_list& all, const device_item& item) {
 
 }  // namespace
 
-device_registry::device_registry(search_path where, journal* notes)
+device_registry::device_registry(search_path where, safety::journal* notes)
     : where_(std::move(where)), loader_(where_.folders, notes) {
   for (const std::string& entry : where_.rejected)
     logging::warn("TUTTI_PLUGIN_PATH: {} is not searched", entry);
@@ -127,7 +127,7 @@ void device_registry::ask(const std::string& backend, wanted why, enumeration& r
     try {
       visit->go_on("device.properties");
       read_properties(ask_properties(p, i, d.name), d);
-      if (p.name != "reference" && devices_prove_themselves())
+      if (p.name != "reference" && base::devices_prove_themselves())
         d.proof = std::make_shared<device_proof>(d);
       for (const std::string& remark : d.remarks) logging::debug("{}: {}", d.name, remark);
     } catch (const device_error& e) {
@@ -235,7 +235,7 @@ device_list device_registry::matching(const device_item& item) {
 
 device_list device_registry::resolve(std::string_view text, std::string_view source,
                                      bool first_only) {
-  require_computing(source);
+  base::require_computing(source);
   const std::lock_guard lock(mutex_);
   const auto where = [&](std::string_view item) {
     const bool whole = item.empty() || item == text;
@@ -274,7 +274,7 @@ device_list device_registry::resolve(std::string_view text, std::string_view sou
 }
 
 device_list device_registry::all() {
-  require_computing("all_devices");
+  base::require_computing("all_devices");
   const std::lock_guard lock(mutex_);
   device_list list;
   for (const plugin_file& file : loader_.files())
@@ -362,10 +362,10 @@ std::string device_registry::meant_type(const device_item& item) {
 
 device_registry& registry() {
   static auto* const instance = [] {
-    check_environment();
-    return new device_registry(default_search_path(), &process_journal());
+    base::check_environment();
+    return new device_registry(default_search_path(), &safety::process_journal());
   }();
   return *instance;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -16,7 +16,7 @@
 #include "plugin/opened_device.hpp"
 #include "plugin/selection.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// A plugin, or a device of one, that cannot be used.
 struct unusable {
@@ -27,7 +27,7 @@ struct unusable {
 class TUTTI_INTERNAL_API device_registry {
  public:
   /// `notes` as of plugin_loader.
-  explicit device_registry(search_path where, journal* notes = nullptr);
+  explicit device_registry(search_path where, safety::journal* notes = nullptr);
 
   /// The devices of one plugin. Throws plugin_error (not loadable) or device_error (no driver).
   std::vector<opened_device*> devices_of(const std::string& backend);
@@ -80,4 +80,4 @@ class TUTTI_INTERNAL_API device_registry {
 /// The process's registry over default_search_path(); never destroyed.
 TUTTI_INTERNAL_API device_registry& registry();
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

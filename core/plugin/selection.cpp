@@ -12,7 +12,7 @@
 
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 constexpr std::string_view selectors =
@@ -199,4 +199,4 @@ std::vector<device_item> parse_device_list(std::string_view text) {
   return items;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

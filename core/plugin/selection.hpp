@@ -24,7 +24,7 @@
 
 #include "tutti/device.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 struct device_item {
   enum class kind { automatic, preferred, index, type, all, uuid, pci, name };
@@ -42,4 +42,4 @@ struct device_item {
 /// was expected and what was found.
 TUTTI_INTERNAL_API std::vector<device_item> parse_device_list(std::string_view text);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

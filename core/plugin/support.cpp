@@ -8,7 +8,7 @@
 #include "plugin/raii.hpp"
 #include "semantics/operator_rows.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 tutti_operator_desc describe(tutti_operator kind, std::span<const tutti_view_desc> views,
                              const void* params, std::uint32_t outputs) {
@@ -41,7 +41,7 @@ bool supports(const opened_device& device, tutti_operator number, dtype type, st
   });
   alignas(std::uint64_t) std::array<std::byte, host::most_params> params{};
   std::memcpy(params.data(), &row.params_size, sizeof row.params_size);
-  return supports(device, describe(number, views, params.data()));
+  return plugins::supports(device, describe(number, views, params.data()));
 }
 
 }  // namespace
@@ -55,4 +55,4 @@ bool supports_selection(const opened_device& device, tutti_operator kind, dtype 
   return supports(device, kind, type, 1, static_cast<std::uint64_t>(length));
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -11,7 +11,7 @@
 #include "tutti/export.hpp"
 #include "tutti/plugin.h"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// An operator over these views, outputs first.
 TUTTI_INTERNAL_API tutti_operator_desc describe(tutti_operator kind,
@@ -29,4 +29,4 @@ bool supports_products(const opened_device& device, dtype type);
 bool supports_selection(const opened_device& device, tutti_operator kind, dtype type,
                         std::int64_t length);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -8,7 +8,7 @@
 #include "plugin/plugin.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 enum class need { required, expected, optional };
@@ -85,4 +85,4 @@ void read_tables(const tutti_plugin_api* api, plugin& to) {
     to.op.supports = take(&supports_nothing, need::optional, true, "op.supports", to);
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -20,7 +20,7 @@
 #include "plugin/trust.hpp"
 #include "safety/child_process.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 constinit bool is_trial = false;  // a trial starts no further trials
@@ -71,9 +71,9 @@ found_helper find_helper(const std::filesystem::path& library) {
 std::optional<std::string> try_in_child(const std::string& name) {
   const found_helper helper = find_helper();
   if (is_trial || helper.program.empty()) return std::nullopt;
-  const child_process child = start_child(helper.program, {name});
+  const safety::child_process child = safety::start_child(helper.program, {name});
   if (child.failed != 0) return std::nullopt;
-  std::string end = end_of(child.socket, proof_time_limit());
+  std::string end = end_of(child.socket, base::proof_time_limit());
   ::close(child.socket);  // which ends a child that hangs
   return end;
 }
@@ -81,7 +81,7 @@ std::optional<std::string> try_in_child(const std::string& name) {
 void be_a_trial(const std::string& name, int socket) {
   is_trial = true;
   ::setenv("TUTTI_PROOF", "1000000", 1);  // the process that waits has its own limit
-  start_thread([name, socket] {
+  base::start_thread([name, socket] {
     try {
       try_here(name);
     } catch (const std::exception&) {  // reported again when it is needed
@@ -95,4 +95,4 @@ void be_a_trial(const std::string& name, int socket) {
   ::_exit(1);
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

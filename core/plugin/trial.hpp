@@ -11,7 +11,7 @@
 #include "plugin/trust.hpp"
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// The library's own program, or why it cannot be started, and what to do about it.
 struct found_helper {
@@ -31,4 +31,4 @@ std::optional<std::string> try_in_child(const std::string& name);
 /// Runs in the child process.
 [[noreturn]] TUTTI_INTERNAL_API void be_a_trial(const std::string& name, int socket);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -19,7 +19,7 @@
 #include "base/private_folder.hpp"
 #include "base/small_file.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,7 +64,7 @@ std::string state_text(const struct stat& info) {
 
 std::vector<fs::path> usual_keys() {
   std::vector<fs::path> places = {default_keys};
-  const auto config = env("XDG_CONFIG_HOME"), home = env("HOME");
+  const auto config = base::env("XDG_CONFIG_HOME"), home = base::env("HOME");
   if (config || home)
     places.push_back((config ? fs::path(*config) : fs::path(*home) / ".config") / "tutti/keys");
   std::erase_if(places, [](const fs::path& place) {
@@ -129,12 +129,13 @@ const char* to_string(level what) { return level_words[static_cast<int>(what)]; 
 trust_rules trust_rules_from_environment() {
   trust_rules rules;
   const std::string word =
-      env_word("TUTTI_PLUGIN_TRUST", {"any", "owner", "manifest", "signed"}).value_or("owner");
+      base::env_word("TUTTI_PLUGIN_TRUST", {"any", "owner", "manifest", "signed"})
+          .value_or("owner");
   rules.what = static_cast<level>(std::find(std::begin(level_words), std::end(level_words), word) -
                                   std::begin(level_words));
   rules.asked_by = "TUTTI_PLUGIN_TRUST=" + word;
-  const auto keys = env("TUTTI_PLUGIN_KEYS");
-  rules.keys = keys ? split_paths(*keys) : usual_keys();
+  const auto keys = base::env("TUTTI_PLUGIN_KEYS");
+  rules.keys = keys ? base::split_paths(*keys) : usual_keys();
   for (const fs::path& key : rules.keys)
     if (!key.is_absolute())
       throw value_error(
@@ -144,10 +145,11 @@ trust_rules trust_rules_from_environment() {
 
 std::string sha256_of(const fs::path& file, const struct stat& info) {
   const std::string key = "sha256 of " + file.string() + " " + state_text(info);
-  if (auto known = program_cache().load(key)) return *known;
+  if (auto known = base::program_cache().load(key)) return *known;
   std::string hash = sha256_of_file(file);
   // File times are coarse: a file that changed a moment ago may change again without a new time.
-  if (file_clock_now_ns() - changed_ns(info) > 2'000'000'000) program_cache().store(key, hash);
+  if (base::file_clock_now_ns() - changed_ns(info) > 2'000'000'000)
+    base::program_cache().store(key, hash);
   return hash;
 }
 
@@ -164,7 +166,7 @@ void trusted_file::read_manifest(const std::string& name, const trust_rules& rul
   const fs::path place = manifest_path(path_);
   const std::string file = place.filename().string();
   try {
-    if (const auto found = read_small_file(place, most_manifest_bytes))
+    if (const auto found = base::read_small_file(place, most_manifest_bytes))
       manifest_ = parse_manifest(found->content);
   } catch (const plugin_error& e) {
     refuse(fmt::format("its manifest {} cannot be used: {}", file, e.what()), install_again);
@@ -176,7 +178,7 @@ void trusted_file::read_manifest(const std::string& name, const trust_rules& rul
   }
   require_own(place, rules);
   if (manifest_->name != name)
-    refuse(fmt::format("its manifest is of a plugin {}", one_line(manifest_->name, 80)),
+    refuse(fmt::format("its manifest is of a plugin {}", base::one_line(manifest_->name, 80)),
            install_again);
   const std::string hash = sha256_of(path_, info_);
   if (hash != manifest_->sha256)
@@ -243,4 +245,4 @@ void trusted_file::require_stated(const std::string& version, uint32_t abi_major
            install_again);
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -18,7 +18,7 @@
 #include "tutti/error.hpp"
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 /// Why a file is refused, and what to do about it.
 struct objection {
@@ -97,4 +97,4 @@ class TUTTI_INTERNAL_API trusted_file {
 TUTTI_INTERNAL_API std::string sha256_of(const std::filesystem::path& file,
                                          const struct stat& info);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

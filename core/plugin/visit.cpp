@@ -12,7 +12,7 @@
 #include "base/process.hpp"
 #include "plugin/exit_waits.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 thread_local constinit int visits_here = 0;
@@ -60,9 +60,9 @@ void begin_visit(std::string_view step) {
     end_visit();
     throw;
   }
-  if (!is_exiting()) return;
+  if (!base::is_exiting()) return;
   end_visit();
-  require_computing(step);
+  base::require_computing(step);
 }
 
 std::string key_of(const std::filesystem::path& plugin) { return "plugin file " + plugin.string(); }
@@ -80,14 +80,14 @@ std::string text_of(const std::filesystem::path& plugin, std::string_view step) 
 
 }  // namespace
 
-plugin_visit::plugin_visit(journal* notes, const std::filesystem::path& plugin,
+plugin_visit::plugin_visit(safety::journal* notes, const std::filesystem::path& plugin,
                            std::string_view step)
     : notes_(notes), plugin_(plugin), key_(key_of(plugin)) {
   begin_visit(step);
   if (notes != nullptr) ends_ = notes->enter(key_, text_of(plugin, step), stamp_of(plugin));
 }
 
-plugin_visit::plugin_visit(journal& notes, std::string key, std::string_view step)
+plugin_visit::plugin_visit(safety::journal& notes, std::string key, std::string_view step)
     : notes_(&notes), key_(std::move(key)) {
   begin_visit(step);
   ends_ = notes.enter(key_, step);
@@ -102,19 +102,20 @@ void plugin_visit::go_on(std::string_view step) {
   if (notes_ != nullptr) notes_->go_on(key_, text_of(plugin_, step));
 }
 
-std::optional<plugin_trace> trace_of(journal& notes, const std::filesystem::path& plugin) {
+std::optional<plugin_trace> trace_of(safety::journal& notes, const std::filesystem::path& plugin) {
   const auto found = notes.find(key_of(plugin), stamp_of(plugin));
   if (!found) return std::nullopt;
   if (found->is_verdict) return plugin_trace{true, found->text};
   return plugin_trace{false, "an earlier process ended within " + found->text};
 }
 
-void fail_plugin(journal& notes, const std::filesystem::path& plugin, std::string_view how) {
+void fail_plugin(safety::journal& notes, const std::filesystem::path& plugin,
+                 std::string_view how) {
   notes.fail(key_of(plugin), how, stamp_of(plugin));
 }
 
-void forget_plugin(journal& notes, const std::filesystem::path& plugin) {
+void forget_plugin(safety::journal& notes, const std::filesystem::path& plugin) {
   notes.forget(key_of(plugin));
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

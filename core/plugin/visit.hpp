@@ -13,14 +13,14 @@
 #include "safety/journal.hpp"
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 class plugin_visit {
  public:
   /// Nothing is recorded if `notes` is NULL. Throws device_error if the process is exiting.
-  plugin_visit(journal* notes, const std::filesystem::path& plugin, std::string_view step);
+  plugin_visit(safety::journal* notes, const std::filesystem::path& plugin, std::string_view step);
   /// A step that the journal knows by another key than the plugin.
-  plugin_visit(journal& notes, std::string key, std::string_view step);
+  plugin_visit(safety::journal& notes, std::string key, std::string_view step);
   ~plugin_visit();
   plugin_visit(const plugin_visit&) = delete;
   plugin_visit& operator=(const plugin_visit&) = delete;
@@ -30,7 +30,7 @@ class plugin_visit {
   std::uint32_t ends() const { return ends_; }
 
  private:
-  journal* const notes_;
+  safety::journal* const notes_;
   const std::filesystem::path plugin_;
   const std::string key_;
   std::uint32_t ends_ = 0;
@@ -42,10 +42,10 @@ struct plugin_trace {
   bool is_verdict = false;
   std::string why;
 };
-TUTTI_INTERNAL_API std::optional<plugin_trace> trace_of(journal& notes,
+TUTTI_INTERNAL_API std::optional<plugin_trace> trace_of(safety::journal& notes,
                                                         const std::filesystem::path& plugin);
-TUTTI_INTERNAL_API void fail_plugin(journal& notes, const std::filesystem::path& plugin,
+TUTTI_INTERNAL_API void fail_plugin(safety::journal& notes, const std::filesystem::path& plugin,
                                     std::string_view how);
-TUTTI_INTERNAL_API void forget_plugin(journal& notes, const std::filesystem::path& plugin);
+TUTTI_INTERNAL_API void forget_plugin(safety::journal& notes, const std::filesystem::path& plugin);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -25,7 +25,7 @@ constexpr double longest_wait = 60;  // seconds
 
 double time_limit() {
   try {
-    return detail::time_limit(longest_wait);
+    return base::time_limit(longest_wait);
   } catch (const std::exception&) {
     return longest_wait;
   }
@@ -33,7 +33,7 @@ double time_limit() {
 
 class exit_waits {
  public:
-  void add(detail::idle_wait wait) {
+  void add(base::idle_wait wait) {
     const std::lock_guard lock(mutex_);
     if (process_ != getpid()) {
       all_.clear();
@@ -44,19 +44,19 @@ class exit_waits {
   }
 
   void run() noexcept {
-    detail::note_exit();
+    base::note_exit();
     // A fork has neither the driver's threads nor Tutti's.
     if (process_ == getpid()) wait_for_all();
-    detail::note_exit_waited();
+    base::note_exit_waited();
   }
 
   void run_now() {
-    std::vector<detail::idle_wait> all;
+    std::vector<base::idle_wait> all;
     {
       const std::lock_guard lock(mutex_);
       if (process_ == getpid()) all = all_;
     }
-    for (const detail::idle_wait& wait : all) wait(time_point::max());
+    for (const base::idle_wait& wait : all) wait(time_point::max());
   }
 
   static exit_waits& instance() {
@@ -67,7 +67,7 @@ class exit_waits {
  private:
   void wait_for_all() noexcept {
     if (in_executor()) return;  // work that this thread holds cannot be waited for
-    std::vector<detail::idle_wait> all;
+    std::vector<base::idle_wait> all;
     {
       const std::lock_guard lock(mutex_);
       if (given_up_) return;
@@ -75,7 +75,7 @@ class exit_waits {
     }
     const double seconds = time_limit();
     const time_point deadline = deadline_after(seconds);
-    for (const detail::idle_wait& wait : all) {
+    for (const base::idle_wait& wait : all) {
       if (wait(deadline)) continue;
       logging::warn("exit: work is still running after {} s; leaving it", seconds);
       const std::lock_guard lock(mutex_);
@@ -85,7 +85,7 @@ class exit_waits {
   }
 
   std::mutex mutex_;
-  std::vector<detail::idle_wait> all_;
+  std::vector<base::idle_wait> all_;
   std::atomic<pid_t> process_ = 0;
   bool given_up_ = false;
 };
@@ -104,9 +104,9 @@ const thread_local thread_end at_end_of_thread;
 
 }  // namespace
 
-[[maybe_unused]] const bool waits_for_plugins = (detail::set_wait_at_exit(wait_at_exit), true);
+[[maybe_unused]] const bool waits_for_plugins = (plugins::set_wait_at_exit(wait_at_exit), true);
 
-void wait_at_exit(detail::idle_wait wait) { exit_waits::instance().add(std::move(wait)); }
+void wait_at_exit(base::idle_wait wait) { exit_waits::instance().add(std::move(wait)); }
 
 void wait_for_all_work() { exit_waits::instance().run_now(); }
 

@@ -11,7 +11,7 @@ namespace tutti::runtime {
 
 /// Makes exit() call `wait`, which must not throw, and must not wait for locks that a thread holds
 /// for long.
-void wait_at_exit(detail::idle_wait wait);
+void wait_at_exit(base::idle_wait wait);
 
 /// Waits like exit(), without a time limit: for the work of all devices and the copies between
 /// them.

@@ -14,7 +14,7 @@
 
 extern char** environ;
 
-namespace tutti::detail {
+namespace tutti::safety {
 namespace {
 
 // Without the variables that write files or messages.
@@ -100,4 +100,4 @@ child_process start_child(const std::filesystem::path& program,
   return {-1, failed};
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::safety

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tutti::detail {
+namespace tutti::safety {
 
 struct child_process {
   int socket = -1;  ///< the other end of its standard input; closed by the caller
@@ -20,4 +20,4 @@ struct child_process {
 child_process start_child(const std::filesystem::path& program,
                           const std::vector<std::string>& arguments);
 
-}  // namespace tutti::detail
+}  // namespace tutti::safety

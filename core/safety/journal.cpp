@@ -21,7 +21,7 @@
 #include "base/private_folder.hpp"
 #include "base/process.hpp"
 
-namespace tutti::detail {
+namespace tutti::safety {
 namespace {
 
 constexpr std::string_view entry_ending = ".entered";
@@ -34,7 +34,7 @@ struct content {
   std::uint32_t ends = 0;
   std::int64_t since_ns = 0;
 
-  bool is_recent() const { return file_clock_now_ns() - since_ns < day; }
+  bool is_recent() const { return base::file_clock_now_ns() - since_ns < day; }
   std::uint32_t care() const {
     if (ends >= ends_of_the_safer_way && is_recent()) return 3;
     if (ends > ends_of_the_usual_way || (ends == ends_of_the_usual_way && is_recent())) return 2;
@@ -73,7 +73,7 @@ content read_entry(std::string_view file) {
 }
 
 /// For a file that no process held: the process that entered the step ended there.
-content past_of(const private_folder::claim& found) {
+content past_of(const base::private_folder::claim& found) {
   content c = read_entry(found.content());
   if (c.word != "entered") return c;
   ++c.ends;
@@ -81,31 +81,31 @@ content past_of(const private_folder::claim& found) {
   return c;
 }
 
-std::string file_of(std::string_view key) { return cache_file_name(key, entry_ending); }
+std::string file_of(std::string_view key) { return base::cache_file_name(key, entry_ending); }
 
 }  // namespace
 
 struct journal::state {
   struct mark {
-    private_folder::claim claim;
+    base::private_folder::claim claim;
     content now;
     std::vector<std::thread::id> threads{};  // one for each time that it was entered
     bool is_given_up = false;
   };
 
   const std::filesystem::path path;
-  std::unique_ptr<private_folder> opened;
+  std::unique_ptr<base::private_folder> opened;
   std::mutex mutex;
   std::map<std::string, mark, std::less<>> entered;
   bool is_opened = false, is_closed = false;
 
   explicit state(std::filesystem::path folder) : path(std::move(folder)) {}
   /// Null if the path is empty or the folder cannot be used, which the cache's warning reports.
-  const private_folder* folder() {
+  const base::private_folder* folder() {
     if (is_opened || path.empty()) return opened.get();
     is_opened = true;
     try {
-      opened = std::make_unique<private_folder>(path);
+      opened = std::make_unique<base::private_folder>(path);
     } catch (const std::exception&) {
     }
     return opened.get();
@@ -117,10 +117,10 @@ journal::journal(std::filesystem::path folder)
 journal::~journal() = default;
 
 std::uint32_t journal::enter(std::string_view key, std::string_view text, std::string_view stamp) {
-  if (is_fork()) return 0;
+  if (base::is_fork()) return 0;
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  const private_folder* const folder = s.folder();
+  const base::private_folder* const folder = s.folder();
   if (folder == nullptr || s.is_closed) return 0;
   if (const auto found = s.entered.find(key); found != s.entered.end()) {
     found->second.threads.push_back(std::this_thread::get_id());
@@ -144,7 +144,7 @@ std::uint32_t journal::enter(std::string_view key, std::string_view text, std::s
 }
 
 void journal::go_on(std::string_view key, std::string_view text) {
-  if (is_fork()) return;
+  if (base::is_fork()) return;
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
   const auto found = s.entered.find(key);
@@ -154,7 +154,7 @@ void journal::go_on(std::string_view key, std::string_view text) {
 }
 
 void journal::leave(std::string_view key, past before) {
-  if (is_fork()) return;
+  if (base::is_fork()) return;
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
   const auto found = s.entered.find(key);
@@ -180,7 +180,7 @@ void journal::give_up(std::string_view key) {
 }
 
 void journal::close() {
-  if (is_fork()) return;  // they are the parent's, and so may the mutex be
+  if (base::is_fork()) return;  // they are the parent's, and so may the mutex be
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
   s.is_closed = true;
@@ -203,7 +203,7 @@ void journal::close() {
 std::optional<journal::trace> journal::find(std::string_view key, std::string_view stamp) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  const private_folder* const folder = s.folder();
+  const base::private_folder* const folder = s.folder();
   if (folder == nullptr || s.entered.contains(key) || !folder->read(file_of(key), largest))
     return std::nullopt;
   const auto claim = folder->hold(file_of(key));
@@ -217,11 +217,11 @@ std::optional<journal::trace> journal::find(std::string_view key, std::string_vi
 void journal::fail(std::string_view key, std::string_view verdict, std::string_view stamp) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  const private_folder* const folder = s.folder();
+  const base::private_folder* const folder = s.folder();
   if (folder == nullptr) return;
   content c;
   c.word = "failed";
-  c.since_ns = file_clock_now_ns();
+  c.since_ns = base::file_clock_now_ns();
   c.stamp = stamp;
   c.text = verdict;
   try {
@@ -233,14 +233,14 @@ void journal::fail(std::string_view key, std::string_view verdict, std::string_v
 void journal::forget(std::string_view key) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  if (const private_folder* const folder = s.folder()) folder->remove(file_of(key));
+  if (const base::private_folder* const folder = s.folder()) folder->remove(file_of(key));
 }
 
 std::vector<journal::record> journal::all() {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
   std::vector<record> found;
-  const private_folder* const folder = s.folder();
+  const base::private_folder* const folder = s.folder();
   if (folder == nullptr) return found;
   for (const auto& file : folder->list()) {
     if (!file.name.ends_with(entry_ending)) continue;
@@ -254,11 +254,11 @@ std::vector<journal::record> journal::all() {
 
 journal& process_journal() {
   static auto* const instance = [] {
-    auto* const made = new journal(program_cache().options().used_folder());
+    auto* const made = new journal(base::program_cache().options().used_folder());
     static_cast<void>(std::atexit([] { process_journal().close(); }));
     return made;
   }();
   return *instance;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::safety

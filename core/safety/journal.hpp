@@ -17,7 +17,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::detail {
+namespace tutti::safety {
 
 class TUTTI_INTERNAL_API journal {
  public:
@@ -70,4 +70,4 @@ class TUTTI_INTERNAL_API journal {
 /// The one in the folder of program_cache(); never destroyed.
 TUTTI_INTERNAL_API journal& process_journal();
 
-}  // namespace tutti::detail
+}  // namespace tutti::safety

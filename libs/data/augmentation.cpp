@@ -41,7 +41,7 @@ class drawer {
 
 /// Throws shape_error for another rank, and the error of an array that was never assigned.
 void require_rank(const array& a, int rank, std::string_view are, std::string_view op) {
-  detail::named(op, [&] {
+  base::named(op, [&] {
     if (a.ndim() != rank)
       throw shape_error(fmt::format("{}: {}, not {}", op, are, a.shape().str()));
   });
@@ -128,7 +128,7 @@ array random_crop(random::key from, const array& pictures, integer height, integ
   if (height < 0 || width < 0 || padding < 0)
     throw value_error(fmt::format("{}: {} x {} pixels, padding {}", op, std::int64_t{height},
                                   std::int64_t{width}, std::int64_t{padding}));
-  return detail::named(op, [&] {
+  return base::named(op, [&] {
     const array wide =
         padding == 0 ? pictures : image::pad(pictures, {padding, padding, padding, padding});
     const std::int64_t n = wide.dim(0), rest_down = wide.dim(1) - height,
@@ -158,7 +158,7 @@ array random_crop(random::key from, const array& pictures, integer height, integ
 array random_flip(random::key from, const array& pictures, double probability) {
   constexpr std::string_view op = "random_flip";
   require_pictures(pictures, op);
-  return detail::named(op, [&] {
+  return base::named(op, [&] {
     const array is_flipped =
         random::bernoulli(from, {pictures.dim(0)}, probability, pictures.device());
     return where(per_picture(is_flipped), image::flip_horizontal(pictures), pictures);
@@ -174,7 +174,7 @@ array color_jitter(random::key from, const array& pictures, const color_jitter_o
                                   op, name(pictures.dtype())));
   if (pictures.dim(3) != 3)
     throw shape_error(fmt::format("{}: colours have 3 channels, not {}", op, pictures.dim(3)));
-  return detail::named(op, [&] {
+  return base::named(op, [&] {
     const std::vector<random::key> keys = random::split(from, 4);
     array x = size_of(pictures.dtype()) < 4 ? pictures.astype(dtype::f32) : pictures;
     if (acts(options.brightness)) x = cut(x * jitter_factor(keys[0], x, options.brightness));
@@ -195,7 +195,7 @@ array add_noise(random::key from, const array& a, double deviation) {
   constexpr std::string_view op = "add_noise";
   if (!(deviation >= 0) || !std::isfinite(deviation))
     throw value_error(fmt::format("{}: the deviation {}", op, deviation));
-  return detail::named(
+  return base::named(
       op, [&] { return a + random::normal(from, a.shape(), 0, deviation, a.dtype(), a.device()); });
 }
 
@@ -211,7 +211,7 @@ array spec_augment(random::key from, const array& spectra, const spec_augment_op
   if (o.frequency_masks > most_masks || o.time_masks > most_masks)
     throw value_error(fmt::format("{}: {} and {} masks, at most {}", op, o.frequency_masks,
                                   o.time_masks, most_masks));
-  return detail::named(op, [&] {
+  return base::named(op, [&] {
     const std::int64_t n = spectra.dim(0), frequencies = spectra.dim(1), times = spectra.dim(2);
     const device on = spectra.device();
     require_value(o.value, spectra.dtype(), op);

@@ -167,7 +167,7 @@ struct epoch::state {
     try {
       threads_.reserve(static_cast<std::size_t>(options_.workers));
       for (int i = 0; i < options_.workers; ++i)
-        threads_.push_back(detail::start_thread([this] { work(); }));
+        threads_.push_back(base::start_thread([this] { work(); }));
     } catch (const std::system_error& e) {
       throw out_of_memory(std::string("loader: no thread for its work: ") + e.what(),
                           TUTTI_ERROR_OUT_OF_MEMORY, 0, true);

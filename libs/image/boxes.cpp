@@ -40,7 +40,7 @@ std::vector<double> host_numbers(const array& a, std::string_view op) {
 
 array non_maximum_suppression(const array& boxes, const array& scores, double overlap) {
   constexpr const char* op = "non_maximum_suppression";
-  return detail::named(op, [&] {
+  return base::named(op, [&] {
     const shape &of_boxes = op::extents_of(boxes, op), &of_scores = op::extents_of(scores, op);
     if (of_boxes.rank() != 2 || of_boxes[1] != 4 || of_scores != shape{of_boxes[0]})
       throw shape_error(fmt::format("{}: boxes {} with scores {}, must be [n, 4] and [n]", op,

@@ -34,7 +34,7 @@ array colours(const array& a, std::string_view op) {
 // f of the channels of a; the result is floating.
 template <class F>
 array by_channel(const array& a, std::string_view op, F&& f) {
-  return detail::named(op, [&] {
+  return base::named(op, [&] {
     check_channels(a, 3, op);
     const array x = colours(a, op);
     const dtype result = is_floating(a.dtype()) ? a.dtype() : dtype::f32;
@@ -127,7 +127,7 @@ array lab_cube(const array& t) {
 }
 
 array quantized(const array& a, dtype to, std::string_view op) {
-  return detail::named(op, [&] {
+  return base::named(op, [&] {
     const array x = colours(a, op);
     if (a.dtype() == to) return a;
     return op::as_image_dtype(x * full_of(to), to, op);
@@ -149,7 +149,7 @@ array to_u8(const array& a) { return quantized(a, dtype::u8, "to_u8"); }
 array to_u16(const array& a) { return quantized(a, dtype::u16, "to_u16"); }
 
 array rgb_to_grey(const array& rgb) {
-  return detail::named("rgb_to_grey", [&] {
+  return base::named("rgb_to_grey", [&] {
     check_channels(rgb, 3, "rgb_to_grey");
     const array x = colours(rgb, "rgb_to_grey");
     const std::vector<array> c = unstack(x, -1);

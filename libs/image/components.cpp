@@ -14,7 +14,7 @@ namespace tutti::image {
 
 components_result connected_components(const array& x, connectivity by) {
   constexpr const char* op = "connected_components";
-  return detail::named(op, [&]() -> components_result {
+  return base::named(op, [&]() -> components_result {
     op::check_image(x, op);
     if (by > connectivity::eight)
       throw value_error(fmt::format("{}: no connectivity of number {}", op, static_cast<int>(by)));

@@ -14,7 +14,7 @@
 
 namespace tutti::image {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -83,7 +83,7 @@ nearest_tiles nearest_of(std::int64_t places, std::int64_t tiles, std::int64_t t
 }  // namespace
 
 array clahe(const array& x, double clip_limit, integer tile_rows, integer tile_columns) {
-  return detail::named(clahe_name, [&]() -> array {
+  return base::named(clahe_name, [&]() -> array {
     op::check_image(x, clahe_name);
     if (x.dtype() != dtype::u8)
       throw dtype_error(fmt::format("{}: the image is u8, not {}", clahe_name, name(x.dtype())));

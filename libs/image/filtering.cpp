@@ -16,7 +16,7 @@
 
 namespace tutti::image {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 namespace tutti::image {
 
-using detail::named;
+using base::named;
 
 namespace {
 

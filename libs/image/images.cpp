@@ -68,7 +68,7 @@ array image_constants(const device& on, const std::vector<double>& values, const
 
 namespace image {
 
-using detail::named;
+using base::named;
 
 array flip_horizontal(const array& x) {
   op::check_image(x, "flip_horizontal");

@@ -86,7 +86,7 @@ array coefficients(const array& given, const array& pattern) {
 
 array match_template(const array& x, const array& given, matching by) {
   constexpr const char* op = "match_template";
-  return detail::named(op, [&] {
+  return base::named(op, [&] {
     op::check_image(x, op);
     if (by > matching::coefficient)
       throw value_error(fmt::format("{}: no matching of number {}", op, static_cast<int>(by)));

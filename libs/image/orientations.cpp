@@ -92,7 +92,7 @@ void check_hog(const hog_options& o) {
 }  // namespace
 
 array hog(const array& x, const hog_options& options) {
-  return detail::named(hog_name, [&] {
+  return base::named(hog_name, [&] {
     op::check_image(x, hog_name);
     check_hog(options);
     if (x.ndim() + 2 > max_rank)

@@ -244,7 +244,7 @@ array nearest_along(const array& x, int axis, std::int64_t size) {
 }  // namespace
 
 array resize(const array& given, integer height, integer width, filter by) {
-  return detail::named(label, [&] {
+  return base::named(label, [&] {
     op::check_image(given, label);
     if (by > filter::area)
       throw value_error(fmt::format("resize: no filter of number {}", static_cast<int>(by)));

@@ -145,7 +145,7 @@ dtype matrix_dtype(const array& m, const shape& wanted, std::string_view op) {
 
 array affine_warp(const array& x, const array& m, const warp_options& options) {
   constexpr const char* op = "affine_warp";
-  return detail::named(op, [&] {
+  return base::named(op, [&] {
     const dtype of_matrix = matrix_dtype(m, {2, 3}, op);
     return warped(x, options, of_matrix, op,
                   [&](const array& column, const array& row, dtype type) {
@@ -160,7 +160,7 @@ array affine_warp(const array& x, const array& m, const warp_options& options) {
 
 array perspective_warp(const array& x, const array& m, const warp_options& options) {
   constexpr const char* op = "perspective_warp";
-  return detail::named(op, [&] {
+  return base::named(op, [&] {
     const dtype of_matrix = matrix_dtype(m, {3, 3}, op);
     return warped(x, options, of_matrix, op,
                   [&](const array& column, const array& row, dtype type) {
@@ -193,7 +193,7 @@ array rotate(const array& x, double degrees, const warp_options& options) {
   const bool is_double = x.dtype() == dtype::f64;
   const array matrix =
       op::image_constants(x.device(), m, {2, 3}, is_double ? dtype::f64 : dtype::f32);
-  return detail::named("rotate", [&] { return affine_warp(x, matrix, options); });
+  return base::named("rotate", [&] { return affine_warp(x, matrix, options); });
 }
 
 }  // namespace tutti::image

@@ -16,7 +16,7 @@
 
 namespace tutti::ml {
 
-using detail::named;
+using base::named;
 
 boosted_trees::boosted_trees(const boosting_options& o) : options_(o) {
   const bool good = o.iterations >= 1 && o.learning_rate > 0 && std::isfinite(o.learning_rate) &&

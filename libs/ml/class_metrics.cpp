@@ -13,7 +13,7 @@
 
 namespace tutti::ml {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -14,7 +14,7 @@
 
 namespace tutti::ml {
 
-using detail::named;
+using base::named;
 
 pca::pca(const pca_options& options) : options_(options) {
   if (options.components && *options.components < 1)

@@ -17,7 +17,7 @@
 
 namespace tutti::ml {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -16,7 +16,7 @@
 
 namespace tutti::ml {
 
-using detail::named;
+using base::named;
 
 gaussian_mixture::gaussian_mixture(random::key key, const gaussian_mixture_options& options)
     : key_(key), options_(options) {

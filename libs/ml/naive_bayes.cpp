@@ -15,7 +15,7 @@
 
 namespace tutti::ml {
 
-using detail::named;
+using base::named;
 
 gaussian_nb::gaussian_nb(const gaussian_nb_options& options) : options_(options) {
   if (!(options.var_smoothing >= 0) || !std::isfinite(options.var_smoothing))

@@ -12,7 +12,7 @@
 
 namespace tutti::ml {
 
-using detail::named;
+using base::named;
 
 simple_imputer& simple_imputer::fit(const array& given) {
   named("simple_imputer::fit", [&] {

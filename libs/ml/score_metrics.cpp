@@ -15,7 +15,7 @@
 
 namespace tutti::ml {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -15,7 +15,7 @@
 
 namespace tutti::ml {
 
-using detail::named;
+using base::named;
 
 std::vector<settings> parameter_grid(const std::map<std::string, std::vector<double>>& values) {
   std::vector<settings> out{{}};

@@ -14,7 +14,7 @@
 
 namespace tutti::ml {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 namespace tutti::ml {
 
-using detail::named;
+using base::named;
 
 split_samples split_rows(const array& x, const array& y, const data::split& rows) {
   return named("split_rows", [&]() -> split_samples {

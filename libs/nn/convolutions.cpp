@@ -12,7 +12,7 @@
 
 namespace tutti::nn {
 
-using tutti::detail::named;
+using tutti::base::named;
 
 namespace {
 

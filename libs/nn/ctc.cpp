@@ -19,7 +19,7 @@
 
 namespace tutti::nn {
 
-using tutti::detail::named;
+using tutti::base::named;
 
 namespace {
 

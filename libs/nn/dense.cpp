@@ -11,7 +11,7 @@
 
 namespace tutti::nn {
 
-using tutti::detail::named;
+using tutti::base::named;
 
 layer linear(std::int64_t in, std::int64_t out, random::key key, const linear_options& options,
              dtype type, const device& on) {

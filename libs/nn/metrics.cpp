@@ -11,7 +11,7 @@
 
 namespace tutti::nn {
 
-using tutti::detail::named;
+using tutti::base::named;
 
 namespace {
 

@@ -16,7 +16,7 @@
 
 namespace tutti::nn {
 
-using tutti::detail::named;
+using tutti::base::named;
 
 namespace {
 

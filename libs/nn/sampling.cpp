@@ -16,7 +16,7 @@
 namespace tutti::nn {
 namespace {
 
-using tutti::detail::named;
+using tutti::base::named;
 
 // A neighbour along one axis: its index, its weight, and whether it is within x.
 struct neighbour {

@@ -34,7 +34,7 @@ std::int64_t smooth_length(std::int64_t least) {
 
 namespace signal {
 
-using detail::named;
+using base::named;
 
 namespace {
 

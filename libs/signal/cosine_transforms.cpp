@@ -15,7 +15,7 @@
 
 namespace tutti::signal {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 namespace tutti::signal {
 
-using detail::named;
+using base::named;
 
 namespace {
 

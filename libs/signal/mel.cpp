@@ -14,7 +14,7 @@
 
 namespace tutti::signal {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -18,7 +18,7 @@
 
 namespace tutti::signal {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 namespace tutti::sparse {
 
-using tutti::detail::named;
+using tutti::base::named;
 
 std::shared_ptr<const pattern> selected(const pattern& p, const array& positions) {
   const array major = picked(p.major(), positions), minor = picked(p.minor(), positions);

@@ -17,7 +17,7 @@
 
 namespace tutti::sparse {
 
-using tutti::detail::named;
+using tutti::base::named;
 
 namespace {
 

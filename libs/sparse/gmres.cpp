@@ -13,7 +13,7 @@
 
 namespace tutti::sparse {
 
-using tutti::detail::named;
+using tutti::base::named;
 
 namespace {
 

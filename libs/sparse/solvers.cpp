@@ -14,7 +14,7 @@
 
 namespace tutti::sparse {
 
-using tutti::detail::named;
+using tutti::base::named;
 
 namespace {
 

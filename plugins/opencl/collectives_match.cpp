@@ -120,7 +120,7 @@ collective_group::collective_group(const std::vector<tutti_device*>& devices)
         clCreateCommandQueue(devices[n]->context->get(), devices[n]->info->id, 0, &code));
     check(code, "clCreateCommandQueue");
   }
-  const detail::blocked_signals none;  // for the monitoring thread
+  const base::blocked_signals none;  // for the monitoring thread
   watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 

@@ -277,7 +277,7 @@ tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
 
 // The devices of a platform. PoCL starts its threads at the first query.
 std::vector<cl_device_id> devices_of(cl_platform_id platform) {
-  std::optional<detail::blocked_signals> none_for_its_threads;
+  std::optional<base::blocked_signals> none_for_its_threads;
   if (is_pocl(platform_text(platform, CL_PLATFORM_NAME))) {
     if (!is_sys_mounted()) return {};
     warn_of_ignored_children();

@@ -246,16 +246,16 @@ BOOST_AUTO_TEST_CASE(images) {
 BOOST_AUTO_TEST_CASE(program_cache) {
   const temporary_folder outside;
   const fs::path folder = outside / "cache";
-  const auto open = [&] { return tutti::detail::cache_options{true, folder, 1 << 20}; };
+  const auto open = [&] { return tutti::base::cache_options{true, folder, 1 << 20}; };
   const std::string key(50, 'k'), data(500, 'd');
-  tutti::detail::disk_cache(open()).store(key, data);
+  tutti::base::disk_cache(open()).store(key, data);
   const fs::path file = fs::directory_iterator(folder)->path();
   const std::string sound = tutti_test::read_bytes(file);
   for (int round = 0; round < rounds; ++round) {
     mutator change(static_cast<std::uint64_t>(round));
     std::ofstream(file, std::ios::binary | std::ios::trunc) << change({sound});
     within_bounds([&] {
-      const auto found = tutti::detail::disk_cache(open()).load(key);
+      const auto found = tutti::base::disk_cache(open()).load(key);
       BOOST_TEST((!found || *found == data), "round " << round);
     });
   }

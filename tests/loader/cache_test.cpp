@@ -26,9 +26,9 @@
 namespace cache_test {
 
 using namespace loader_test;
-using tutti::detail::cache_options;
-using tutti::detail::disk_cache;
-using tutti::detail::trim_driver_folder;
+using tutti::base::cache_options;
+using tutti::base::disk_cache;
+using tutti::base::trim_driver_folder;
 namespace fs = std::filesystem;
 
 namespace {
@@ -353,7 +353,7 @@ BOOST_AUTO_TEST_CASE(processes_share_a_folder) {
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_CASE(options_come_from_the_environment) {
-  const auto read = [] { return tutti::detail::cache_options_from_environment(); };
+  const auto read = [] { return tutti::base::cache_options_from_environment(); };
   const scoped_variable home("HOME", "/home/somebody");
   const scoped_variable none("TUTTI_CACHE_DIR", "");
   const scoped_variable size("TUTTI_CACHE_MB", "");
@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(standard_streams_stay_closed) {
   const pid_t child = ::fork();
   if (child == 0) {
     for (int fd = 0; fd < 3; ++fd) ::close(fd);
-    const tutti::detail::private_folder folder(outside.path() / "cache");
+    const tutti::base::private_folder folder(outside.path() / "cache");
     const auto held = folder.hold("file");
     for (int fd = 0; fd < 3; ++fd)
       if (::fcntl(fd, F_GETFD) != -1) ::_exit(1);

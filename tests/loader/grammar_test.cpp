@@ -12,8 +12,8 @@
 
 namespace {
 
-using tutti::detail::device_item;
-using tutti::detail::parse_device_list;
+using tutti::plugins::device_item;
+using tutti::plugins::parse_device_list;
 using kind = device_item::kind;
 
 /// One item as text: what was understood, independent of how it was written.

@@ -19,7 +19,7 @@
 namespace {
 
 using namespace loader_test;
-using tutti::detail::journal;
+using tutti::safety::journal;
 namespace fs = std::filesystem;
 
 struct fixture {
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(damaged_files_and_folders_that_cannot_be_used_tell_nothing)
 
 // Last: from now on forks of this process are known as such.
 BOOST_AUTO_TEST_CASE(a_fork_leaves_the_entries_of_its_parent) {
-  tutti::detail::note_plugin_loaded();
+  tutti::base::note_plugin_loaded();
   notes.enter("key", "what");
   const pid_t child = ::fork();
   if (child == 0) {

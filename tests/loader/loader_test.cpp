@@ -17,9 +17,9 @@
 
 using namespace loader_test;
 using tutti::plugin_error;
-using tutti::detail::device_registry;
-using tutti::detail::plugin_loader;
-using tutti::detail::search_path;
+using tutti::plugins::device_registry;
+using tutti::plugins::plugin_loader;
+using tutti::plugins::search_path;
 namespace fs = std::filesystem;
 
 namespace {
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_status_becomes_an_exception) {
   BOOST_REQUIRE(found.size() == 2u);
   found[0]->open();
   try {
-    tutti::detail::allocate(*found[0], 123);
+    tutti::plugins::allocate(*found[0], 123);
     BOOST_ERROR("allocate did not throw");
   } catch (const tutti::out_of_memory& e) {
     BOOST_TEST(e.what() == "cuda:0 (Big): allocate 123 bytes: FAKE_OUT_OF_MEMORY (vendor code -4)");
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(the_search_path_takes_absolute_folders_only) {
   const scoped_variable path(
       "TUTTI_PLUGIN_PATH",
       good.string() + ":.::relative/folder:/nonexistent/folder:" + broken.string() + "/../second");
-  const search_path where = tutti::detail::default_search_path();
+  const search_path where = tutti::plugins::default_search_path();
   BOOST_REQUIRE(where.folders.size() == 3u);
   BOOST_TEST(where.folders[0] == good);
   BOOST_TEST(where.folders[1] == second);

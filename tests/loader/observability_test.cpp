@@ -16,7 +16,7 @@
 
 using namespace loader_test;
 using nlohmann::json;
-using tutti::detail::trace_writer;
+using tutti::base::trace_writer;
 
 namespace {
 
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written) {
 
 BOOST_AUTO_TEST_CASE(counters) {
   tutti::reset_stats();
-  auto& c = tutti::detail::count();
+  auto& c = tutti::base::count();
   {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t)

@@ -14,7 +14,7 @@
 #include "tutti/error.hpp"
 
 using namespace loader_test;
-using tutti::detail::changeable_by_others;
+using tutti::plugins::changeable_by_others;
 namespace fs = std::filesystem;
 
 namespace {
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(the_owners_of_the_library_are_no_strangers,
 }
 
 BOOST_AUTO_TEST_CASE(the_program_that_tries_plugins_is_not_used_where_others_may_change_it) {
-  using tutti::detail::find_helper;
+  using tutti::plugins::find_helper;
   BOOST_TEST(find_helper().program.filename() == "tutti-trial");
   const place p;
   const fs::path program = p.library.parent_path() / "tutti" / "tutti-trial";

@@ -60,7 +60,7 @@ boost::test_tools::assertion_result has_terminals(boost::unit_test::test_unit_id
 BOOST_AUTO_TEST_CASE(who_waits_for_compilers_sees_how_far_they_are,
                      *boost::unit_test::precondition(has_terminals)) {
   terminal screen;
-  detail::compile_progress progress(screen.descriptor(), milliseconds(20));
+  base::compile_progress progress(screen.descriptor(), milliseconds(20));
   progress.begin();
   progress.end();  // before anybody waited: no part of what follows
   progress.enter();
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(who_waits_for_compilers_sees_how_far_they_are,
 // Many waits of a moment add up; programs that nobody announced count when they begin.
 BOOST_AUTO_TEST_CASE(short_waits_count_together, *boost::unit_test::precondition(has_terminals)) {
   terminal screen;
-  detail::compile_progress progress(screen.descriptor(), milliseconds(50));
+  base::compile_progress progress(screen.descriptor(), milliseconds(50));
   for (int n = 0; n < 200; ++n) {
     progress.enter();
     progress.begin();
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_written_soon_nor_to_what_is_no_terminal,
                      *boost::unit_test::precondition(has_terminals)) {
   terminal screen;
   {
-    detail::compile_progress progress(screen.descriptor(), std::chrono::hours(1));
+    base::compile_progress progress(screen.descriptor(), std::chrono::hours(1));
     progress.enter();
     progress.begin();
     BOOST_TEST(screen.seen("compiling", milliseconds(100)) == "");
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_written_soon_nor_to_what_is_no_terminal,
   int ends[2];
   BOOST_REQUIRE_EQUAL(pipe(ends), 0);
   {
-    detail::compile_progress progress(ends[1], milliseconds(0));
+    base::compile_progress progress(ends[1], milliseconds(0));
     progress.enter();
     std::this_thread::sleep_for(milliseconds(100));
     progress.leave();

@@ -13,10 +13,10 @@
 namespace properties_test {
 
 using namespace loader_test;
-using tutti::detail::device_registry;
-using tutti::detail::one_line;
-using tutti::detail::printable_lines;
-using tutti::detail::search_path;
+using tutti::base::one_line;
+using tutti::base::printable_lines;
+using tutti::plugins::device_registry;
+using tutti::plugins::search_path;
 
 namespace {
 
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(messages_of_failures_are_cleaned) {
                       0,
                       "\x1b[2Jlost\nok      reference:0: fine",
                       nullptr};
-  BOOST_CHECK_EXCEPTION(tutti::detail::throw_status(&status, "bad:0", "bad", "launch", "add"),
+  BOOST_CHECK_EXCEPTION(tutti::plugins::throw_status(&status, "bad:0", "bad", "launch", "add"),
                         tutti::device_error, [](const tutti::device_error& e) {
                           return std::string(e.what()) ==
                                  "bad:0: launch add: ?[2Jlost\n  ok      reference:0: fine";

@@ -11,8 +11,8 @@
 #include "tutti_test/paths.hpp"
 
 using namespace loader_test;
-using tutti::detail::device_registry;
-using tutti::detail::search_path;
+using tutti::plugins::device_registry;
+using tutti::plugins::search_path;
 
 namespace {
 

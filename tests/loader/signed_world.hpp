@@ -38,7 +38,7 @@ struct signed_world {
   fs::path key(const std::string& name) const { return root.path() / (name + ".pub"); }
   fs::path secret(const std::string& name) const { return root.path() / (name + ".key"); }
   std::string id(const std::string& name) const {
-    return tutti::detail::read_public_keys({key(name)})[0].id;
+    return tutti::plugins::read_public_keys({key(name)})[0].id;
   }
 
   static outcome command(const std::string& arguments) {
@@ -63,8 +63,8 @@ struct signed_world {
     write_file(manifest, parsed.dump());
   }
 
-  tutti::detail::trust_rules rules(tutti::detail::trust_rules::level what,
-                                   bool any_owner = false) const {
+  tutti::plugins::trust_rules rules(tutti::plugins::trust_rules::level what,
+                                    bool any_owner = false) const {
     return {what, any_owner, keys, std::string("TUTTI_PLUGIN_TRUST=") + to_string(what)};
   }
 };

@@ -14,7 +14,7 @@
 #include "signed_world.hpp"
 
 using namespace loader_test;
-using level = tutti::detail::trust_rules::level;
+using level = tutti::plugins::trust_rules::level;
 
 namespace {
 
@@ -30,7 +30,7 @@ BOOST_TEST_GLOBAL_FIXTURE(own_cache);
 
 /// The refusal of the plugin "vendorx"; empty where it is loaded.
 std::string refusal(const signed_world& w, level what, bool any_owner = false) {
-  tutti::detail::plugin_loader loader({w.folder}, nullptr, w.rules(what, any_owner));
+  tutti::plugins::plugin_loader loader({w.folder}, nullptr, w.rules(what, any_owner));
   try {
     loader.load("vendorx");
     return "";
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(what_each_level_asks_for) {
 BOOST_AUTO_TEST_CASE(a_loaded_plugin_says_what_it_has_to_show) {
   const signed_world w;
   const auto text = [&](level what) {
-    tutti::detail::plugin_loader loader({w.folder}, nullptr, w.rules(what));
+    tutti::plugins::plugin_loader loader({w.folder}, nullptr, w.rules(what));
     return loader.load("vendorx").trust;
   };
   BOOST_TEST(text(level::any) == "no manifest");
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(keys_that_are_not_trusted) {
 BOOST_AUTO_TEST_CASE(a_file_that_is_replaced_meanwhile_is_noticed) {
   const signed_world w;
   w.sign("");
-  const tutti::detail::trusted_file checked(w.plugin, "vendorx", w.rules(level::manifest));
+  const tutti::plugins::trusted_file checked(w.plugin, "vendorx", w.rules(level::manifest));
   BOOST_CHECK_NO_THROW(checked.require_same());
   const fs::path other = w.folder / "other";
   fs::copy_file(w.plugin, other);
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(hashes_are_kept_for_files_that_do_not_change) {
   const auto hash = [&] {
     struct stat info {};
     BOOST_REQUIRE(::stat(file.c_str(), &info) == 0);
-    return tutti::detail::sha256_of(file, info);
+    return tutti::plugins::sha256_of(file, info);
   };
   const auto entries = [&] {
     return fs::exists(cache) ? std::distance(fs::directory_iterator(cache), {}) : 0;

@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(each_chunk_is_on_the_row_of_its_device) {
       tutti::parallel_for(group, {0, 1000}, tutti_test::squares, results.sink(),
                           {.policy = tutti::loop_policy::static_equal, .label = "squares"});
   BOOST_TEST(results.complete());
-  tutti::detail::trace_flush();
+  tutti::base::trace_flush();
 
   std::ifstream file(std::getenv("TUTTI_TRACE"));
   const json all = json::parse(file);

@@ -20,7 +20,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-using tutti::detail::disk_cache;
+using tutti::base::disk_cache;
 using tutti::tools::cache_use;
 using tutti::tools::use_of_key;
 using tutti_test::has;

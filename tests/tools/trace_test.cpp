@@ -148,8 +148,8 @@ BOOST_AUTO_TEST_SUITE_END()
 
 // What a rank does: it traces before it joins the job.
 BOOST_AUTO_TEST_CASE(a_rank, *boost::unit_test::disabled()) {
-  const auto row = tutti::detail::trace_track("device", "row");
-  tutti::detail::trace_instant(row, std::to_string(tutti::job().rank()), 1000);
+  const auto row = tutti::base::trace_track("device", "row");
+  tutti::base::trace_instant(row, std::to_string(tutti::job().rank()), 1000);
 }
 
 BOOST_FIXTURE_TEST_CASE(ranks_of_mpirun, fixture, *boost::unit_test::disabled()) {

@@ -57,7 +57,7 @@ std::optional<std::vector<array>> by_backend(const device_group& group,
   auto call = std::make_shared<graph::collective_call>();
   call->kind = kind;
   call->reduction = reduction;
-  call->time_limit = std::isinf(how.time_limit) ? detail::time_limit() : how.time_limit;
+  call->time_limit = std::isinf(how.time_limit) ? base::time_limit() : how.time_limit;
   call->label = std::string(op);
   std::vector<array> flat;
   for (const array& v : values) flat.push_back(contiguous(v.flatten()));

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<device> listed(std::string_view list) {
   std::vector<device> members;
-  for (detail::opened_device* d : detail::registry().resolve(list, "device_group"))
+  for (detail::opened_device* d : plugins::registry().resolve(list, "device_group"))
     members.emplace_back(d);
   return members;
 }

@@ -61,7 +61,7 @@ void require_agreement(const device_group& group, const std::vector<array>& valu
 }
 
 array move(const array& a, const device& to, double time_limit, std::string_view op) {
-  static const double usual = detail::time_limit();
+  static const double usual = base::time_limit();
   return graph::move_to(a, &detail::get(to),
                         {std::isinf(time_limit) ? usual : time_limit, std::string(op)});
 }

@@ -57,7 +57,7 @@ double measure(const device& on) {
 }
 
 std::optional<double> kept_on_disk(const std::string& key) {
-  const std::optional<std::string> text = detail::program_cache().load(key);
+  const std::optional<std::string> text = base::program_cache().load(key);
   if (!text) return std::nullopt;
   double value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
@@ -75,7 +75,7 @@ std::vector<double> normalised(std::vector<double> weights) {
 // have the same. What a description says about which part of a device it is tells equal ones apart.
 std::string kind_of(const device& on) {
   const device_properties& p = on.properties();
-  const detail::plugin& plugin = *detail::get(on).plugin;
+  const plugins::plugin& plugin = *detail::get(on).plugin;
   const std::string model = p.description.substr(0, p.description.rfind(", part "));
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", plugin.name, plugin.build_id, p.vendor,
                      model, p.driver, p.schedule, p.compute_units, p.memory_bytes);
@@ -92,7 +92,7 @@ double throughput(const device& on) {
   std::optional<double> value = kept_on_disk(key);
   if (!value) {
     value = measure(on);
-    detail::program_cache().store(key, fmt::format("{}", *value));
+    base::program_cache().store(key, fmt::format("{}", *value));
   }
   return known->emplace(key, *value).first->second;
 }

@@ -82,7 +82,7 @@ job_state::job_state(const tutti_communication_api& api, double time_limit,
       throw value_error(
           fmt::format("job: ranks run different programs: {} on rank 0 and {} on "
                       "rank {}",
-                      detail::one_line(all[0].name), detail::one_line(all[r].name), r));
+                      base::one_line(all[0].name), base::one_line(all[r].name), r));
   time_limit_ = time_limit;
 }
 
@@ -94,7 +94,7 @@ void job_state::require_sound(std::string_view op) const {
 void job_state::check(tutti_status* status, std::string_view op) {
   if (status == nullptr) return;
   try {
-    detail::check(status, op);
+    plugins::check(status, op);
   } catch (const error& e) {
     failure_ = e.what();
     throw;
@@ -131,16 +131,16 @@ void job_state::leave(tutti_request* request, std::string_view op) {
 
 tutti_request* job_state::post(const tutti_exchange& what, std::shared_ptr<void> memory) {
   tutti_request* made = nullptr;
-  detail::check(api_->begin(job_, &what, &made), "job");
+  plugins::check(api_->begin(job_, &what, &made), "job");
   memory_[made] = std::move(memory);
   return made;
 }
 
 bool job_state::done(tutti_request* request) {
   std::uint32_t is_done = 0;
-  detail::check(api_->test(request, &is_done), "job");
+  plugins::check(api_->test(request, &is_done), "job");
   if (is_done == 0) return false;
-  detail::check(api_->wait(request, time_limit_), "job");
+  plugins::check(api_->wait(request, time_limit_), "job");
   memory_.erase(request);
   return true;
 }
@@ -185,7 +185,7 @@ std::vector<std::int64_t> job_state::agree(std::string_view op, std::int32_t wit
     along.push_back(other.along);
     if (std::strncmp(first.op, other.op, sizeof other.op) != 0)
       throw value_error(fmt::format("job: rank 0 calls {} and rank {} calls {}",
-                                    detail::one_line(first.op), r, detail::one_line(other.op)));
+                                    base::one_line(first.op), r, base::one_line(other.op)));
     if (first.count != other.count)
       throw value_error(fmt::format("{}: {} arrays on rank 0 and {} on rank {}", op, first.count,
                                     other.count, r));
@@ -228,7 +228,7 @@ void job_state::finish() noexcept {
   if (api_ == nullptr) return;
   bool sound = failure_.empty() && lost_.empty();
   for (tutti_request* request : left_)
-    if (sound) sound = !detail::ignore(api_->wait(request, time_limit_));
+    if (sound) sound = !plugins::ignore(api_->wait(request, time_limit_));
   if (sound) {
     api_->finalize(job_);
   } else {

@@ -32,7 +32,7 @@ std::string own_program() {
 }
 
 const tutti_communication_api& find_communication(const std::string& name) {
-  const std::vector<fs::path> folders = detail::default_search_path().folders;
+  const std::vector<fs::path> folders = plugins::default_search_path().folders;
   std::vector<std::string> tried;
   for (const fs::path& folder : folders) {
     const fs::path file = folder / "communication" / fmt::format("libtutti_{}.so", name);
@@ -40,7 +40,7 @@ const tutti_communication_api& find_communication(const std::string& name) {
     if (!fs::exists(file)) continue;
     logging::info("communication by {}", name);
     try {
-      return detail::load_communication(file, name, detail::trust_rules_from_environment());
+      return plugins::load_communication(file, name, plugins::trust_rules_from_environment());
     } catch (const plugin_error& e) {
       throw plugin_error(fmt::format("{}: {}", file.string(), e.what()));
     }
@@ -49,13 +49,13 @@ const tutti_communication_api& find_communication(const std::string& name) {
 }
 
 std::shared_ptr<job_state> join() {
-  const std::optional<std::string> wish = detail::env("TUTTI_COMM");
-  const auto launched = detail::launched_as();
+  const std::optional<std::string> wish = base::env("TUTTI_COMM");
+  const auto launched = base::launched_as();
   if (wish == "none" || (!wish && !launched)) return std::make_shared<job_state>();
   const std::string reason = wish ? "TUTTI_COMM=" + *wish : launched->sign;
   try {
     return std::make_shared<job_state>(find_communication(wish.value_or("mpi")),
-                                       detail::time_limit(10), own_program());
+                                       base::time_limit(10), own_program());
   } catch (const plugin_error& e) {
     throw plugin_error(
         fmt::format("job ({}): {}; TUTTI_COMM=none runs each process alone", reason, e.what()));

@@ -130,8 +130,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     threads_.resize(group_.size() + (ranks_.present() && !ranks_.follows() ? 1 : 0));
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       try {
-        threads_[i].thread =
-            detail::start_thread([self = shared_from_this(), i] { self->work(i); });
+        threads_[i].thread = base::start_thread([self = shared_from_this(), i] { self->work(i); });
       } catch (const std::system_error& e) {  // running threads stop by themselves
         const std::lock_guard lock(mutex_);
         const std::string name = i < group_.size() ? group_[i].name() : "results of other ranks";
@@ -359,21 +358,21 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     logging::warn("{}: {} is taken out, {} items go elsewhere: {}", options_.label, told.device,
                   told.taken_back, told.failure);
     if (ranks_.follows()) ranks_.post_failure(i, told.failure);
-    if (detail::trace_enabled())
-      detail::trace_instant(track(i), "taken out: " + told.failure, detail::trace_now_ns());
+    if (base::trace_enabled())
+      base::trace_instant(track(i), "taken out: " + told.failure, base::trace_now_ns());
     changed_.notify_all();
   }
 
   std::uint32_t track(std::size_t i) const {
-    return detail::trace_track(state_->told(i).device, options_.label);
+    return base::trace_track(state_->told(i).device, options_.label);
   }
 
   void trace(std::size_t i, const loop_state::finished_chunk& done, std::uint64_t bytes) const {
-    if (!detail::trace_enabled()) return;
+    if (!base::trace_enabled()) return;
     const auto at = [&](double s) { return trace_origin_ + static_cast<std::uint64_t>(s * 1e9); };
-    detail::trace_complete(track(i),
-                           fmt::format("chunk {}..{}", done.range.begin, done.range.end - 1),
-                           at(done.begin), at(done.end), {"", bytes, 0});
+    base::trace_complete(track(i),
+                         fmt::format("chunk {}..{}", done.range.begin, done.range.end - 1),
+                         at(done.begin), at(done.end), {"", bytes, 0});
   }
 
   const device_group group_;
@@ -382,7 +381,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
   const loop_options options_;
   const index_range range_;
   const steady::time_point origin_ = steady::now();
-  const std::uint64_t trace_origin_ = detail::trace_now_ns();
+  const std::uint64_t trace_origin_ = base::trace_now_ns();
 
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;

@@ -15,7 +15,7 @@
 
 namespace tutti {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -14,7 +14,7 @@
 
 namespace tutti {
 
-using detail::named;
+using base::named;
 
 namespace {
 

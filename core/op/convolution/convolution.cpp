@@ -167,7 +167,7 @@ array transposed(const array& given_x, const array& given_w,
   shape w_extents = {groups, channels / groups, w.dim(1)};
   for (int i = spatial; i < 3; ++i) w_extents.push_back(1);
   for (std::int64_t k : window) w_extents.push_back(k);
-  const array by_group = detail::named(label, [&] { return reshape(w, w_extents); });
+  const array by_group = base::named(label, [&] { return reshape(w, w_extents); });
   const array out =
       op::convolve(op::as_groups(x, groups, last), swapaxes(by_group, 1, 2),
                    convolution_of(p, last, label), op::spatial_numbers(places, spatial, 1));

@@ -274,7 +274,7 @@ array mean_of_windows(const spatial_input& in, const window_geometry& g, bool co
 max_pool_result max_pool_with_indices(const array& given, const per_axis& window,
                                       const pooling_options& options) {
   const char* label = "max_pool_with_indices";
-  const array values = detail::named(label, [&] { return max_pool(given, window, options); });
+  const array values = base::named(label, [&] { return max_pool(given, window, options); });
   const spatial_input in(graph::detach(given), options.order, label);
   const window_geometry g = geometry_of(in, window, options, label);
   if (values.size() == 0)
@@ -289,7 +289,7 @@ max_pool_result max_pool_with_indices(const array& given, const per_axis& window
 
 array max_pool(const array& given, const per_axis& window, const pooling_options& options) {
   const char* label = "max_pool";
-  return detail::named(label, [&] {
+  return base::named(label, [&] {
     const spatial_input in(given, options.order, label);
     const dtype type = op::real_type_of(in.x, label);
     if (is_bool(type)) throw dtype_error("max_pool: not defined for bool");
@@ -305,7 +305,7 @@ array max_pool(const array& given, const per_axis& window, const pooling_options
 
 array avg_pool(const array& given, const per_axis& window, const pooling_options& options) {
   const char* label = "avg_pool";
-  return detail::named(label, [&] {
+  return base::named(label, [&] {
     const spatial_input in(given, options.order, label);
     spatial_input floats = in;
     const array x = op::as_real_floating(in.x, label);

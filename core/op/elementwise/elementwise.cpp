@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-using detail::named;
+using base::named;
 
 #define TUTTI_DEFINE_1(name, kinds, result)                                                  \
   array name(const array& a) {                                                               \

@@ -41,7 +41,7 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
   auto range = known_range(given);
   const bool fits = range && range->first >= -extent && range->second < extent;
   if (!fits) {
-    if (detail::indices_are_checked()) {
+    if (base::indices_are_checked()) {
       range = exact_range(given, values);
       if (range->first < -extent || range->second >= extent) {
         const std::int64_t bad = range->first < -extent ? range->first : range->second;

@@ -8,7 +8,7 @@
 
 namespace tutti {
 
-using detail::named;
+using base::named;
 
 namespace {
 

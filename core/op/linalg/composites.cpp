@@ -13,7 +13,7 @@
 
 namespace tutti::linalg {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 namespace tutti::linalg {
 
-using detail::named;
+using base::named;
 
 namespace {
 

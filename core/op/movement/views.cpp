@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -15,7 +15,7 @@
 
 namespace tutti::random {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -14,7 +14,7 @@
 
 namespace tutti::random {
 
-using detail::named;
+using base::named;
 
 namespace {
 

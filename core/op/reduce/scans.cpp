@@ -72,7 +72,7 @@ array standard(const array& a, tutti_scan kind, std::optional<integer> axis,
   const int along = normalize_axis(*options.axis, extents.rank(), op);
   first[along] = 1;
   const std::int64_t neutral = kind == TUTTI_SCAN_PROD ? 1 : 0;
-  return detail::named(op, [&] {
+  return base::named(op, [&] {
     return concatenate({graph::constant(first, y.dtype(), neutral, y.node()->device), y}, along);
   });
 }

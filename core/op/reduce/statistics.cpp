@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-using detail::named;
+using base::named;
 
 namespace {
 

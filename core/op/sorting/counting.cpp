@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-using detail::named;
+using base::named;
 
 namespace {
 

@@ -14,7 +14,7 @@
 
 namespace tutti {
 
-using detail::named;
+using base::named;
 
 namespace {
 
@@ -37,7 +37,7 @@ constexpr std::int64_t long_row = 1024;
 bool can_select(const array& rows, tutti_operator kind) {
   const detail::opened_device* given = rows.node()->device;
   const auto& device = given != nullptr ? *given : detail::get(default_device());
-  return detail::supports_selection(device, kind, rows.dtype(), rows.shape()[1]);
+  return plugins::supports_selection(device, kind, rows.dtype(), rows.shape()[1]);
 }
 
 // The sorted order's first k positions of each row.

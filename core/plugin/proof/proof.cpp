@@ -12,7 +12,7 @@
 #include "safety/journal.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 constexpr const char* advice = "`tutti doctor` asks again, TUTTI_PROOF=off uses it all the same";
@@ -33,14 +33,14 @@ std::string device_proof::fault() {
 std::optional<std::string> device_proof::known_fault() {
   const std::lock_guard lock(mutex_);
   if (!settled_)
-    if (const auto kept = program_cache().load(key())) settle(*kept == "right" ? "" : *kept);
+    if (const auto kept = base::program_cache().load(key())) settle(*kept == "right" ? "" : *kept);
   return settled_;
 }
 
 std::string device_proof::settle(const std::string& fault, bool is_stored) {
   if (is_stored) {
     logging::debug("{}: {}", device_.title, fault.empty() ? "its answers are right" : fault);
-    program_cache().store(key(), fault.empty() ? "right" : fault);
+    base::program_cache().store(key(), fault.empty() ? "right" : fault);
   }
   settled_ = fault;
   is_right_.store(fault.empty(), std::memory_order_release);
@@ -53,7 +53,7 @@ std::string device_proof::ask_again() {
   static std::mutex one_at_a_time;
   const std::lock_guard lock(mutex_);
   const std::lock_guard turn(one_at_a_time);
-  const plugin_visit visit(process_journal(), key(), "the proof of " + device_.title);
+  const plugin_visit visit(safety::process_journal(), key(), "the proof of " + device_.title);
   // If earlier processes ended within this check, and it also ends a separate process, in which
   // nothing else happens, the device counts as faulty.
   if (const auto end = visit.ends() > 0 ? try_in_child(device_.name) : std::nullopt) {
@@ -71,7 +71,7 @@ std::string device_proof::ask_again() {
       fault = fmt::format("{} gets {} wrong: {} ({})", device_.title, asked, fault, advice);
     return settle(fault, true);
   } catch (const device_error& e) {
-    if (is_exiting()) return {};
+    if (base::is_exiting()) return {};
     if (e.code() == TUTTI_ERROR_UNSUPPORTED && std::string_view(asked) != "transfers")
       return settle({}, true);
     const std::string fault =
@@ -93,7 +93,7 @@ std::string why_unusable(opened_device& device, bool is_next) {
       // A setting that the plugin refuses must be corrected by the user, and is reported. Errors of
       // a driver have the driver's number.
       const bool is_setting = e.code() == TUTTI_ERROR_INVALID_ARGUMENT && e.vendor_code() == 0;
-      if (!is_setting && !is_exiting()) why = e.what();
+      if (!is_setting && !base::is_exiting()) why = e.what();
     }
   }
   if (!why.empty() && (proof == nullptr || proof->is_said_first()))
@@ -108,4 +108,4 @@ void require_right_answers(const opened_device& device) {
     throw device_error(found, TUTTI_ERROR_DRIVER, 0, false, device.name);
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -13,7 +13,7 @@
 
 #include "plugin/opened_device.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 
 class TUTTI_INTERNAL_API device_proof {
  public:
@@ -52,4 +52,4 @@ TUTTI_INTERNAL_API std::string why_unusable(opened_device& device, bool is_next 
 /// Throws device_error if an open device computes a wrong result.
 void require_right_answers(const opened_device& device);
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -15,7 +15,7 @@
 #include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
 
-namespace tutti::detail {
+namespace tutti::plugins {
 namespace {
 
 constexpr std::size_t rows = 1011;  // not a multiple of any vector width
@@ -80,8 +80,8 @@ struct session {
   ~session() {
     for (const stream_handle* stream : {&first, &second}) {
       if (!ignore(device.plugin->stream.synchronize(stream->get()))) continue;
-      for (buffer_handle* b : {&source, &target, &workspace}) keep_for_ever(b->release());
-      keep_for_ever(words.release());
+      for (buffer_handle* b : {&source, &target, &workspace}) base::keep_for_ever(b->release());
+      base::keep_for_ever(words.release());
     }
   }
 };
@@ -134,4 +134,4 @@ std::string mistake_of(const opened_device& d, const char*& asked) {
   return {};
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::plugins

@@ -58,8 +58,8 @@ std::vector<wanted_code> missing_code(const device_context& context, const plann
 }
 
 void compile_all(const device_context& context, std::vector<wanted_code>& all) {
-  const detail::compiler_wait waiting;
-  detail::progress_of_compilers().expect(all.size());
+  const base::compiler_wait waiting;
+  base::progress_of_compilers().expect(all.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t n = next++; n < all.size(); n = next++) {
@@ -76,7 +76,7 @@ void compile_all(const device_context& context, std::vector<wanted_code>& all) {
   std::vector<std::thread> others;
   try {
     others.reserve(threads);
-    while (others.size() + 1 < threads) others.push_back(detail::start_thread(work));
+    while (others.size() + 1 < threads) others.push_back(base::start_thread(work));
   } catch (const std::system_error&) {  // the existing threads do the work
   }
   work();

@@ -173,8 +173,8 @@ std::uint64_t flops_of(const described_operator& call) {
 }
 
 tutti_operator_desc description_of(const described_operator& call) {
-  return detail::describe(call.what.number(), {call.views.data(), call.views.size()},
-                          call.what.params(), call.output_count);
+  return plugins::describe(call.what.number(), {call.views.data(), call.views.size()},
+                           call.what.params(), call.output_count);
 }
 
 void write_key(const described_operator& call, std::string& key) {

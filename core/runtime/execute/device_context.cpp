@@ -32,15 +32,15 @@ constexpr std::size_t least_evaluations = 2;
 
 device_context::device_context(const detail::opened_device& d)
     : device(d),
-      compute(detail::create_stream(d, detail::trace_enabled() ? TUTTI_STREAM_PROFILE : 0)),
-      transfer(detail::create_stream(d)),
+      compute(plugins::create_stream(d, base::trace_enabled() ? TUTTI_STREAM_PROFILE : 0)),
+      transfer(plugins::create_stream(d)),
       pool(d, *this) {
-  if (!detail::trace_enabled()) return;
-  trace_track_ = detail::trace_track(d.name, "compute");
+  if (!base::trace_enabled()) return;
+  trace_track_ = base::trace_track(d.name, "compute");
   std::uint64_t now = 0;
-  if (d.plugin->has_profile && !detail::ignore(d.plugin->profile.clock(d.handle, &now)))
+  if (d.plugin->has_profile && !plugins::ignore(d.plugin->profile.clock(d.handle, &now)))
     clock_offset_ns_ =
-        static_cast<std::int64_t>(detail::trace_now_ns()) - static_cast<std::int64_t>(now);
+        static_cast<std::int64_t>(base::trace_now_ns()) - static_cast<std::int64_t>(now);
 }
 
 buffer_block* device_context::allocate(std::uint64_t bytes) {
@@ -75,7 +75,7 @@ void device_context::retire_finished() {
   while (!flight_.empty()) {
     std::int32_t done = 0;
     const bool failed =
-        detail::ignore(device.plugin->stream.event_query(flight_.front().event.get(), &done));
+        plugins::ignore(device.plugin->stream.event_query(flight_.front().event.get(), &done));
     if (!failed && done == 0) break;
     retire_front();
   }
@@ -108,7 +108,7 @@ device_context& device_context::fallback() {
 }
 
 tutti_stream* device_context::copies() {
-  if (copies_ == nullptr) copies_ = detail::create_stream(device);
+  if (copies_ == nullptr) copies_ = plugins::create_stream(device);
   return copies_.get();
 }
 
@@ -126,8 +126,8 @@ void device_context::prepare_input(const graph::node& input) {
     if (a->event() == nullptr) {
       a->wait();
     } else {
-      detail::check(device.plugin->stream.wait(compute.get(), a->event()), device, "wait for",
-                    "a copy");
+      plugins::check(device.plugin->stream.wait(compute.get(), a->event()), device, "wait for",
+                     "a copy");
     }
     a->awaited = true;
   }
@@ -137,8 +137,8 @@ void device_context::prepare_input(const graph::node& input) {
 
 std::uint64_t device_context::enqueued(tutti_event* event, const char* label, std::uint64_t bytes,
                                        std::uint64_t flops) {
-  detail::count().launches.add();
-  auto owned = detail::own(*device.plugin, event);
+  base::count().launches.add();
+  auto owned = plugins::own(*device.plugin, event);
   try {
     flight_.push_back({last_ + 1, nullptr, label, bytes, flops});
     try {
@@ -149,14 +149,15 @@ std::uint64_t device_context::enqueued(tutti_event* event, const char* label, st
     }
   } catch (...) {
     // It would be impossible to wait for this work later, or to know when its memory is free.
-    detail::ignore(wait_for_end(device, owned.get()));
+    plugins::ignore(wait_for_end(device, owned.get()));
     throw;
   }
   ++last_;
   if (flight_.size() > wait_at / 2 && last_ % together == 0) {
     const in_flight& among = flight_[together];
     std::int32_t done = 0;
-    const bool failed = detail::ignore(device.plugin->stream.event_query(among.event.get(), &done));
+    const bool failed =
+        plugins::ignore(device.plugin->stream.event_query(among.event.get(), &done));
     if (failed || done != 0 || flight_.size() > wait_at) retire(among.sequence);
   }
   return last_;
@@ -184,12 +185,12 @@ void device_context::retire_front() {
   tutti_status* status = wait_for_end(device, work.event.get());
   retired_.store(work.sequence, std::memory_order_release);
   if (status == nullptr) {
-    if (detail::trace_enabled()) trace(work);
+    if (base::trace_enabled()) trace(work);
     return;
   }
   try {
     try {
-      detail::check(status, device, "run", work.label);
+      plugins::check(status, device, "run", work.label);
     } catch (const device_error& e) {
       failures_.push_back({work.sequence, last_, e.what(), e.code(), e.vendor_code()});
     }
@@ -212,14 +213,14 @@ void device_context::trace(const in_flight& work) {
   tutti_event_times times{};
   times.struct_size = sizeof times;
   if (!device.plugin->has_profile ||
-      detail::ignore(device.plugin->profile.event_times(work.event.get(), &times)))
+      plugins::ignore(device.plugin->profile.event_times(work.event.get(), &times)))
     return;
   const auto on_host = [&](std::uint64_t t) {
     return static_cast<std::uint64_t>(
         std::max<std::int64_t>(0, static_cast<std::int64_t>(t) + clock_offset_ns_));
   };
-  detail::trace_complete(trace_track_, work.label, on_host(times.begin_ns), on_host(times.end_ns),
-                         {work.label, work.bytes, work.flops});
+  base::trace_complete(trace_track_, work.label, on_host(times.begin_ns), on_host(times.end_ns),
+                       {work.label, work.bytes, work.flops});
 }
 
 device_context& context_of(const detail::opened_device& device) {

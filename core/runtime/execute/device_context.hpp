@@ -48,8 +48,8 @@ class device_context final : public stream_progress {
   explicit device_context(const detail::opened_device& device);
 
   const detail::opened_device& device;
-  detail::stream_handle compute;
-  detail::stream_handle transfer;
+  plugins::stream_handle compute;
+  plugins::stream_handle transfer;
   memory_pool pool;
   kernel_cache kernels;       // of applications
   std::mutex work_mutex;      // taken by device_locks; guards everything without a lock of its own
@@ -112,7 +112,7 @@ class device_context final : public stream_progress {
 
   /// Submits the enqueued work of the compute stream to the device.
   void flush() {
-    detail::check(device.plugin->stream.flush(compute.get()), device, "flush", "the queue");
+    plugins::check(device.plugin->stream.flush(compute.get()), device, "flush", "the queue");
   }
   /// Position of the next launch.
   std::uint64_t next_sequence() const { return last_ + 1; }
@@ -159,7 +159,7 @@ class device_context final : public stream_progress {
   T& cached(cache<T>& in, const std::string& key, Create&& create) {
     auto found = in.find(key);
     if (found != in.end()) {
-      if constexpr (std::is_same_v<T, cached_program>) detail::count().memory_cache_hits.add();
+      if constexpr (std::is_same_v<T, cached_program>) base::count().memory_cache_hits.add();
     } else {
       if (in.size() >= most_cached) drop_unused(in);
       found = in.emplace(key, create()).first;
@@ -177,7 +177,7 @@ class device_context final : public stream_progress {
   std::uint64_t arrived_ = 0;              // bytes of all of these
   std::uint64_t newest_ = 0;               // bytes received since the last of them
   arrivals awaited_;
-  detail::stream_handle copies_;
+  plugins::stream_handle copies_;
   std::unique_ptr<device_context> fallback_;
   std::vector<failure> failures_;
   // Failures that could not be recorded for lack of memory, and everything between them.

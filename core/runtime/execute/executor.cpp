@@ -146,15 +146,15 @@ class traced_transfer {
   traced_transfer& operator=(const traced_transfer&) = delete;
   ~traced_transfer() {
     if (begin_ == 0 || std::uncaught_exceptions() > 0) return;
-    detail::trace_complete(detail::trace_track(device_.name, "transfer"), name_, begin_,
-                           detail::trace_now_ns(), {"", bytes_, 0});
+    base::trace_complete(base::trace_track(device_.name, "transfer"), name_, begin_,
+                         base::trace_now_ns(), {"", bytes_, 0});
   }
 
  private:
   const detail::opened_device& device_;
   const char* const name_;
   const std::uint64_t bytes_;
-  const std::uint64_t begin_ = detail::trace_enabled() ? detail::trace_now_ns() : 0;
+  const std::uint64_t begin_ = base::trace_enabled() ? base::trace_now_ns() : 0;
 };
 
 // One blocking call on the transfer stream, which takes one at a time.
@@ -162,14 +162,14 @@ template <class Call>
 void transfer(device_context& context, const char* name, std::uint64_t bytes, Call&& call) {
   const std::lock_guard lock(context.transfer_mutex);
   const traced_transfer trace(context, name, bytes);
-  detail::check(call(), context.device, name, "array");
+  plugins::check(call(), context.device, name, "array");
 }
 
 // Assigns storage to a data node and copies n.elements values into it.
 void store_from_host(node& n, const void* data) {
   n.ready.store(true, std::memory_order_relaxed);
   if (n.elements == 0) return;
-  detail::require_computing("array");
+  base::require_computing("array");
   device_context& context = context_of(*n.device);
   const std::uint64_t bytes = graph::bytes_of(n);
   buffer_block* block = nullptr;
@@ -178,7 +178,7 @@ void store_from_host(node& n, const void* data) {
     block = context.allocate_idle(bytes);
   }
   n.storage = block;
-  detail::count().bytes_written.add(bytes);
+  base::count().bytes_written.add(bytes);
   if (mapped_memory to(context.device, block->handle(), 0, bytes, TUTTI_MAP_WRITE); to) {
     const traced_transfer trace(context, "write", bytes);
     std::memcpy(to.get(), data, bytes);
@@ -191,7 +191,7 @@ void store_from_host(node& n, const void* data) {
 }
 
 void change_alone(const detail::opened_device& device, const std::function<void()>& change) {
-  detail::require_computing("grad");
+  base::require_computing("grad");
   const device_locks lock(context_of(device));
   change();
 }
@@ -201,9 +201,9 @@ void change_alone(const detail::opened_device& device, const std::function<void(
 
 // Drivers may also compile at the first launch.
 void wait_for(const detail::opened_device& device, tutti_event* event) {
-  std::optional<detail::compiler_wait> for_compilers;
-  if (detail::progress_of_compilers().is_compiling()) for_compilers.emplace();
-  detail::ignore(wait_for_end(device, event));
+  std::optional<base::compiler_wait> for_compilers;
+  if (base::progress_of_compilers().is_compiling()) for_compilers.emplace();
+  plugins::ignore(wait_for_end(device, event));
 }
 
 }  // namespace
@@ -214,7 +214,7 @@ void evaluate(std::span<const node* const> roots) {
     return !base.is_ready() && !base.is_constant();
   });
   if (pending == roots.end()) return;
-  detail::require_computing("eval");
+  base::require_computing("eval");
   const detail::opened_device* wanted = graph::base_of(**pending).device;
   std::vector<work_in_flight> backlog;
   {
@@ -237,7 +237,7 @@ void evaluate(std::span<const node* const> roots) {
 void wait(const node& n) {
   const node& base = graph::base_of(n);
   if (base.is_constant()) return;
-  detail::require_computing("wait");
+  base::require_computing("wait");
   // First, because work that waits for a copy that never completes would not end either.
   for (const auto& a : base.arriving) a->wait();
   device_context& context = context_of(*base.device);
@@ -278,14 +278,14 @@ std::shared_ptr<tutti_event> event_of(device_context& context, std::uint64_t seq
 void read(const node& n, void* host) {
   if (n.elements == 0) return;
   if (n.is_constant()) return fill_host(n, host);
-  detail::require_computing("read");
+  base::require_computing("read");
   wait(n);
   const node& base = graph::base_of(n);
   device_context& context = context_of(*base.device);
   const std::uint64_t offset =
       static_cast<std::uint64_t>(base.storage_offset + layout_of(n).offset) * size_of(n.type);
   const std::uint64_t bytes = graph::bytes_of(n);
-  detail::count().bytes_read.add(bytes);
+  base::count().bytes_read.add(bytes);
   tutti_buffer* const buffer = block_of(base)->handle();
   if (const mapped_memory from(context.device, buffer, offset, bytes, TUTTI_MAP_READ); from) {
     const traced_transfer trace(context, "read", bytes);

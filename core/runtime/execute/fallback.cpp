@@ -40,7 +40,7 @@ void launch_there(device_context& host, const lowered& program,
   cached_program& code = host.program([&] {
     auto made = std::make_unique<cached_program>();
     made->label = label;
-    made->handle = detail::create_program(host.device, program.desc(label));
+    made->handle = plugins::create_program(host.device, program.desc(label));
     return made;
   });
   tutti_event* event = start_program(host, code, program, operands);
@@ -52,11 +52,11 @@ void launch_there(device_context& host, const lowered& program,
 }  // namespace
 
 void announce_fallback(device_context& context, const char* label, const std::string& why) {
-  if (detail::fallback_is_error())
+  if (base::fallback_is_error())
     throw device_error(std::string(label) + ": " + context.device.title + " does not support it (" +
                            why + ") and TUTTI_FALLBACK=error forbids the host",
                        TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
-  detail::count().fallbacks.add();
+  base::count().fallbacks.add();
   static std::mutex mutex;
   static auto* const said = new std::set<std::string>;
   const std::lock_guard lock(mutex);
@@ -82,16 +82,16 @@ void copy_bytes(const place& from, const place& to, std::uint64_t bytes, const c
   // A transfer stream runs one call at a time, from any thread.
   const auto read = [&](void* host) {
     const std::lock_guard lock(from.context.transfer_mutex);
-    detail::check(
+    plugins::check(
         from.context.device.plugin->transfer.read(from.context.transfer.get(), from.buffer,
                                                   from.offset, host, bytes, 1, nullptr),
         from.context.device, "read", label);
   };
   const auto write = [&](const void* host) {
     const std::lock_guard lock(to.context.transfer_mutex);
-    detail::check(to.context.device.plugin->transfer.write(to.context.transfer.get(), to.buffer,
-                                                           to.offset, host, bytes, 1, nullptr),
-                  to.context.device, "write", label);
+    plugins::check(to.context.device.plugin->transfer.write(to.context.transfer.get(), to.buffer,
+                                                            to.offset, host, bytes, 1, nullptr),
+                   to.context.device, "write", label);
   };
   if (const mapped_memory source(from.context.device, from.buffer, from.offset, bytes,
                                  TUTTI_MAP_READ);

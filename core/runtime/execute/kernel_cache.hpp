@@ -17,7 +17,7 @@
 namespace tutti::runtime {
 
 struct compiled_kernel {
-  detail::kernel_handle handle;
+  plugins::kernel_handle handle;
   tutti_kernel_info info{};
   std::uint64_t last_use = 0;  // position on the compute stream
 };
@@ -32,7 +32,7 @@ class kernel_cache {
                         Create&& create) {
     auto found = kernels_.find(key);
     if (found != kernels_.end()) {
-      detail::count().memory_cache_hits.add();
+      base::count().memory_cache_hits.add();
     } else {
       if (kernels_.size() >= most) drop(retired);
       auto made = std::make_unique<compiled_kernel>(create());

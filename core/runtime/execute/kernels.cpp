@@ -83,7 +83,7 @@ tutti_status* run_host(void* context, const tutti_host_kernel_call* call) {
   }
 }
 
-detail::kernel_handle make_host(const detail::opened_device& reference, const kernel_call& call) {
+plugins::kernel_handle make_host(const detail::opened_device& reference, const kernel_call& call) {
   auto launch = std::make_unique<host_launch>();
   launch->source = call.source;
   launch->global = call.global;
@@ -101,7 +101,7 @@ detail::kernel_handle make_host(const detail::opened_device& reference, const ke
   desc.host = run_host;
   desc.host_context = launch.get();
   desc.host_release = [](void* context) { delete static_cast<host_launch*>(context); };
-  detail::kernel_handle made = detail::create_kernel(reference, desc);
+  plugins::kernel_handle made = plugins::create_kernel(reference, desc);
   static_cast<void>(launch.release());
   return made;
 }
@@ -117,8 +117,8 @@ struct chosen_source {
 std::uint32_t languages_of(const detail::opened_device& device) {
   std::uint32_t taken = 0;
   if (device.plugin->has_kernel)
-    detail::check(device.plugin->kernel.languages(device.handle, &taken), device,
-                  "ask for languages of kernels");
+    plugins::check(device.plugin->kernel.languages(device.handle, &taken), device,
+                   "ask for languages of kernels");
   return taken;
 }
 
@@ -182,10 +182,10 @@ compiled_kernel& compiled(device_context& context, const kernel_source& source,
     desc.options = what.options;
     desc.label = source.name.c_str();
     compiled_kernel made;
-    made.handle = detail::create_kernel(context.device, desc);
+    made.handle = plugins::create_kernel(context.device, desc);
     made.info.struct_size = sizeof made.info;
-    detail::check(context.device.plugin->kernel.info(made.handle.get(), &made.info), context.device,
-                  "ask for limits of", source.name);
+    plugins::check(context.device.plugin->kernel.info(made.handle.get(), &made.info),
+                   context.device, "ask for limits of", source.name);
     return made;
   });
 }
@@ -235,10 +235,10 @@ std::uint64_t enqueue(device_context& context, tutti_kernel* kernel, const kerne
   }
   l.shared_bytes = call.shared_bytes;
   tutti_event* event = nullptr;
-  detail::check(context.device.plugin->kernel.launch(context.compute.get(), kernel, &l, &event),
-                context.device, "launch", label);
-  detail::require_event(context.device.plugin->kernel.launch, event, context.device,
-                        context.compute.get());
+  plugins::check(context.device.plugin->kernel.launch(context.compute.get(), kernel, &l, &event),
+                 context.device, "launch", label);
+  plugins::require_event(context.device.plugin->kernel.launch, event, context.device,
+                         context.compute.get());
   std::uint64_t bytes = 0;
   for (const node* n : call.inputs) bytes += bytes_of(*n);
   for (const node* n : call.outputs) bytes += bytes_of(*n);
@@ -265,7 +265,7 @@ void run_on_host(device_context& context, const kernel_call& call, std::span<con
       // Also for an output: it may have an initial value.
       copy_bytes(buffers[i], there[i], bytes, label);
     }
-    const detail::kernel_handle kernel = make_host(host.device, call);
+    const plugins::kernel_handle kernel = make_host(host.device, call);
     const std::uint64_t sequence = enqueue(host, kernel.get(), call, there, label);
     host.settle();
     host.check_health(sequence);
@@ -311,7 +311,7 @@ std::uint64_t run(device_context& context, const kernel_call& call,
       why = e.what();
     }
   } else if (call.source->host && takes(languages, TUTTI_KERNEL_HOST)) {
-    const detail::kernel_handle kernel = make_host(device, call);
+    const plugins::kernel_handle kernel = make_host(device, call);
     return enqueue(context, kernel.get(), call, buffers, label);
   } else {
     why = no_source(*call.source, languages);
@@ -332,7 +332,7 @@ std::uint64_t kernel_offset(const node& n) {
 }
 
 void launch_kernel(const detail::opened_device& device, const kernel_call& call) {
-  detail::require_computing("kernel");
+  base::require_computing("kernel");
   device_context& context = context_of(device);
   const device_locks lock(context);
   context.take_awaited();  // those of a launch that failed

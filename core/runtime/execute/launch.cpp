@@ -270,10 +270,10 @@ std::unique_ptr<cached_program> compile(const device_context& context, const low
   made->flops = static_cast<std::uint32_t>(program.instructions.size()) +
                 (program.reduction != TUTTI_REDUCE_NONE ? 1 : 0);
   const tutti_program_desc desc = program.desc(made->label.c_str());
-  const detail::compiler_wait waiting;
+  const base::compiler_wait waiting;
   try {
-    made->refusal = detail::why_unsupported(context.device, desc);
-    if (made->refusal.empty()) made->handle = detail::create_program(context.device, desc);
+    made->refusal = plugins::why_unsupported(context.device, desc);
+    if (made->refusal.empty()) made->handle = plugins::create_program(context.device, desc);
   } catch (const device_error& e) {
     if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
     made->refusal = e.what();
@@ -299,10 +299,10 @@ tutti_event* start_program(device_context& context, const cached_program& code,
   arguments.scalars = program.scalars.data();
   arguments.outputs = operands.data() + program.inputs.size();
 
-  const detail::plugin& plugin = *context.device.plugin;
+  const plugins::plugin& plugin = *context.device.plugin;
   std::uint64_t workspace_bytes = 0;
-  detail::check(plugin.program.workspace(code.handle.get(), &arguments, &workspace_bytes),
-                context.device, "plan", code.label);
+  plugins::check(plugin.program.workspace(code.handle.get(), &arguments, &workspace_bytes),
+                 context.device, "plan", code.label);
   buffer_block* workspace = nullptr;
   if (workspace_bytes > 0) {
     workspace = context.allocate(workspace_bytes);
@@ -314,8 +314,9 @@ tutti_event* start_program(device_context& context, const cached_program& code,
   tutti_status* status =
       plugin.program.launch(context.compute.get(), code.handle.get(), &arguments, &event);
   if (workspace != nullptr) workspace->release();
-  detail::check(status, context.device, "launch", code.label);
-  return detail::require_event(plugin.program.launch, event, context.device, context.compute.get());
+  plugins::check(status, context.device, "launch", code.label);
+  return plugins::require_event(plugin.program.launch, event, context.device,
+                                context.compute.get());
 }
 
 std::uint64_t launch_program(device_context& context, const lowered& program,
@@ -343,7 +344,7 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
     return 0;  // it is available, independently of other work on the stream
   }
   tutti_event* event = start_program(context, code, program, {operands.data(), operands.size()});
-  const bool traced = detail::trace_enabled();
+  const bool traced = base::trace_enabled();
   return context.enqueued(event, code.label.c_str(), traced ? bytes_moved(program) : 0,
                           traced ? program.points() * code.flops : 0);
 }

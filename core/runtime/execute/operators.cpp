@@ -19,27 +19,27 @@ namespace {
 
 std::unique_ptr<cached_plan> prepare(const device_context& context,
                                      const described_operator& call) {
-  const detail::plugin& plugin = *context.device.plugin;
+  const plugins::plugin& plugin = *context.device.plugin;
   const tutti_operator_desc desc = description_of(call);
   auto made = std::make_unique<cached_plan>();
   std::int32_t support = TUTTI_SUPPORT_NO;
   const char* reason = nullptr;
-  detail::check(plugin.op.supports(context.device.handle, &desc, &support, &reason), context.device,
-                "ask for", call.what.label());
+  plugins::check(plugin.op.supports(context.device.handle, &desc, &support, &reason),
+                 context.device, "ask for", call.what.label());
   if (support == TUTTI_SUPPORT_NO) {
-    made->refusal = detail::reason_of(reason, "no reason given");
+    made->refusal = plugins::reason_of(reason, "no reason given");
     return made;
   }
-  const detail::compiler_wait waiting;
+  const base::compiler_wait waiting;
   try {
-    made->handle = detail::create_plan(context.device, desc, call.what.label());
+    made->handle = plugins::create_plan(context.device, desc, call.what.label());
   } catch (const device_error& e) {  // detected only at compilation
     if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
     made->refusal = e.what();
     return made;
   }
-  detail::check(plugin.op.workspace(made->handle.get(), &made->workspace_bytes), context.device,
-                "plan", call.what.label());
+  plugins::check(plugin.op.workspace(made->handle.get(), &made->workspace_bytes), context.device,
+                 "plan", call.what.label());
   return made;
 }
 
@@ -67,7 +67,7 @@ std::uint64_t bytes_moved(const described_operator& call) {
 
 std::uint64_t enqueue(device_context& context, const described_operator& call,
                       const cached_plan& plan) {
-  const detail::plugin& plugin = *context.device.plugin;
+  const plugins::plugin& plugin = *context.device.plugin;
   tutti_operator_launch arguments{};
   arguments.struct_size = sizeof arguments;
   arguments.operand_size = sizeof(tutti_range);
@@ -84,9 +84,9 @@ std::uint64_t enqueue(device_context& context, const described_operator& call,
   tutti_status* status =
       plugin.op.launch(context.compute.get(), plan.handle.get(), &arguments, &event);
   if (workspace != nullptr) workspace->release();
-  detail::check(status, context.device, "launch", call.what.label());
-  detail::require_event(plugin.op.launch, event, context.device, context.compute.get());
-  const bool traced = detail::trace_enabled();
+  plugins::check(status, context.device, "launch", call.what.label());
+  plugins::require_event(plugin.op.launch, event, context.device, context.compute.get());
+  const bool traced = base::trace_enabled();
   return context.enqueued(event, call.what.label(), traced ? bytes_moved(call) : 0,
                           traced ? flops_of(call) : 0);
 }
@@ -127,7 +127,7 @@ void run_on_host(device_context& context, device_context& host, described_operat
 }  // namespace
 
 bool supports_epilogue(const fusion::epilogue& e) {
-  return detail::supports(*e.members.front()->device, description_of(product_with(e)));
+  return plugins::supports(*e.members.front()->device, description_of(product_with(e)));
 }
 
 std::optional<planned_operator> operator_of(const device_context& context, const fusion::group& g) {

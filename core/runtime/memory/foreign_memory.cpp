@@ -42,7 +42,7 @@ void release(buffer_block* block) noexcept {
   draining = false;
 }
 
-detail::background_thread<returned>& the_returner();
+base::background_thread<returned>& the_returner();
 
 // Called by the plugin when the last work that uses the memory has ended, successfully or not:
 // failures are reported to readers of the results.
@@ -58,7 +58,7 @@ void on_end(void* context, const tutti_status*) noexcept {
 bool is_told_later(const returned& item, tutti_event* event) {
   auto context = std::make_unique<returned>(item);
   const auto& stream = item.context->device.plugin->stream;
-  if (detail::ignore(stream.event_notify(event, on_end, context.get()))) return false;
+  if (plugins::ignore(stream.event_notify(event, on_end, context.get()))) return false;
   static_cast<void>(context.release());
   return true;
 }
@@ -67,21 +67,21 @@ void give_back_after_use(const returned& item) {
   if (!item.has_ended) {
     if (const auto event = event_of(*item.context, item.block->last_use)) {
       if (is_told_later(item, event.get())) return;
-      detail::ignore(wait_for_end(item.context->device, event.get()));
+      plugins::ignore(wait_for_end(item.context->device, event.get()));
     }
   }
   release(item.block);
 }
 
 // Not waited for at exit, because a deleter may need a lock of the exiting thread.
-detail::background_thread<returned>& the_returner() {
-  static auto* const instance = new detail::background_thread<returned>(give_back_after_use);
+base::background_thread<returned>& the_returner() {
+  static auto* const instance = new base::background_thread<returned>(give_back_after_use);
   return *instance;
 }
 
 }  // namespace
 
-buffer_block* adopt(const detail::opened_device& device, detail::buffer_handle buffer,
+buffer_block* adopt(const detail::opened_device& device, plugins::buffer_handle buffer,
                     std::uint64_t bytes) {
   auto* const block =
       new buffer_block(context_of(device).pool, buffer.get(), bytes, ownership::foreign);
@@ -107,8 +107,8 @@ array array_over(buffer_block* block, std::int64_t offset, dtype type, const sha
 
 void give_back(buffer_block* block) noexcept {
   // Deleters are not called while the process exits; in a fork the memory belongs to the parent.
-  if (detail::is_fork()) return;
-  if (detail::is_exiting()) return detail::keep_for_ever(block);
+  if (base::is_fork()) return;
+  if (base::is_exiting()) return base::keep_for_ever(block);
   device_context& context = context_of(block->device());
   if (in_executor() || !context.has_retired(block->last_use)) {
     try {

@@ -14,7 +14,7 @@
 namespace tutti::runtime {
 
 /// A block for `buffer`, which wraps foreign memory; with one reference.
-buffer_block* adopt(const detail::opened_device& device, detail::buffer_handle buffer,
+buffer_block* adopt(const detail::opened_device& device, plugins::buffer_handle buffer,
                     std::uint64_t bytes);
 /// An array whose values are in `block` from `offset` (elements) on. Takes the caller's reference
 /// to the block, even if it throws; `op` names the public call in messages.

@@ -9,11 +9,11 @@ namespace tutti::runtime {
 namespace {
 
 /// Null if the plugin cannot allocate memory of that kind, or has no more of it.
-detail::buffer_handle allocate_host(const detail::opened_device& device, std::uint64_t bytes) {
+plugins::buffer_handle allocate_host(const detail::opened_device& device, std::uint64_t bytes) {
   tutti_buffer* made = nullptr;
   const tutti_buffer_desc desc{sizeof desc, bytes, TUTTI_MEMORY_HOST, 0};
-  if (detail::ignore(device.plugin->memory.allocate(device.handle, &desc, &made))) return {};
-  return detail::own(*device.plugin, made);
+  if (plugins::ignore(device.plugin->memory.allocate(device.handle, &desc, &made))) return {};
+  return plugins::own(*device.plugin, made);
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ host_memory::host_memory(const detail::opened_device& device, std::uint64_t byte
   void* host = nullptr;
   const std::uint32_t both = TUTTI_MAP_READ | TUTTI_MAP_WRITE;
   if (buffer_ != nullptr &&
-      (detail::ignore(device.plugin->memory.map(buffer_.get(), 0, bytes, both, &host)) ||
+      (plugins::ignore(device.plugin->memory.map(buffer_.get(), 0, bytes, both, &host)) ||
        host == nullptr))
     buffer_.reset();
   if (buffer_ == nullptr) host = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
@@ -34,7 +34,7 @@ host_memory::host_memory(const detail::opened_device& device, std::uint64_t byte
 
 host_memory::~host_memory() {
   if (buffer_ != nullptr)
-    detail::ignore(device_.plugin->memory.unmap(buffer_.get(), host_));
+    plugins::ignore(device_.plugin->memory.unmap(buffer_.get(), host_));
   else
     std::free(host_);
 }

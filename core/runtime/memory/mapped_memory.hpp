@@ -21,17 +21,17 @@ class mapped_memory {
       : device_(device), buffer_(buffer) {
     void* host = nullptr;
     if (device.limits.unified_memory == 0 ||
-        detail::ignore(device.plugin->memory.map(buffer, offset, bytes,
-                                                 static_cast<std::uint32_t>(flags), &host)))
+        plugins::ignore(device.plugin->memory.map(buffer, offset, bytes,
+                                                  static_cast<std::uint32_t>(flags), &host)))
       return;
     if (host == nullptr && bytes > 0)
-      detail::throw_nothing_made(device, device.plugin->memory.map.name());
+      plugins::throw_nothing_made(device, device.plugin->memory.map.name());
     host_ = static_cast<char*>(host);
   }
   mapped_memory(const mapped_memory&) = delete;
   mapped_memory& operator=(const mapped_memory&) = delete;
   ~mapped_memory() {
-    if (host_ != nullptr) detail::ignore(device_.plugin->memory.unmap(buffer_, host_));
+    if (host_ != nullptr) plugins::ignore(device_.plugin->memory.unmap(buffer_, host_));
   }
 
   explicit operator bool() const { return host_ != nullptr; }
@@ -40,7 +40,8 @@ class mapped_memory {
   /// After writing: throws if the data could not be written.
   void finish() {
     if (char* const host = std::exchange(host_, nullptr))
-      detail::check(device_.plugin->memory.unmap(buffer_, host), device_, "write", "mapped memory");
+      plugins::check(device_.plugin->memory.unmap(buffer_, host), device_, "write",
+                     "mapped memory");
   }
 
  private:
@@ -62,7 +63,7 @@ class host_memory {
 
  private:
   const detail::opened_device& device_;
-  detail::buffer_handle buffer_;  // null: `host_` is ordinary memory
+  plugins::buffer_handle buffer_;  // null: `host_` is ordinary memory
   char* host_ = nullptr;
 };
 

@@ -52,7 +52,7 @@ void buffer_block::dispose() noexcept {
 }
 
 memory_pool::memory_pool(const detail::opened_device& device, stream_progress& stream)
-    : device_(device), stream_(stream), cap_(detail::pool_limit()) {}
+    : device_(device), stream_(stream), cap_(base::pool_limit()) {}
 
 buffer_block* memory_pool::find(std::uint64_t bytes, std::uint64_t idle_before) {
   const auto end = free_.upper_bound(largest_for(bytes));
@@ -71,14 +71,14 @@ buffer_block* memory_pool::find(std::uint64_t bytes, std::uint64_t idle_before) 
 }
 
 buffer_block* memory_pool::request(std::uint64_t bytes) {
-  detail::buffer_handle handle = detail::allocate(device_, bytes);
+  plugins::buffer_handle handle = plugins::allocate(device_, bytes);
   auto made = std::make_unique<buffer_block>(*this, handle.get(), bytes);
   free_blocks place;
   made->place_when_free_ = place.extract(place.emplace(bytes, made.get()));
   handle.release();
   buffer_block* const block = made.release();
-  detail::count().pool_bytes_reserved.add(bytes);
-  detail::count().pool_allocations.add();
+  base::count().pool_bytes_reserved.add(bytes);
+  base::count().pool_allocations.add();
   hand_out(*block);
   return block;
 }
@@ -86,7 +86,7 @@ buffer_block* memory_pool::request(std::uint64_t bytes) {
 void memory_pool::hand_out(const buffer_block& block) {
   in_use_ += block.bytes();
   peak_ = std::max(peak_, in_use_);
-  detail::count().pool_take(block.bytes());
+  base::count().pool_take(block.bytes());
 }
 
 buffer_block* memory_pool::allocate(std::uint64_t bytes, std::uint64_t idle_before) {
@@ -99,7 +99,7 @@ buffer_block* memory_pool::allocate(std::uint64_t bytes, std::uint64_t idle_befo
     const std::lock_guard lock(mutex_);
     count_operation();
     if (buffer_block* const block = find(bytes, idle_before)) {
-      detail::count().pool_reuses.add();
+      base::count().pool_reuses.add();
       return block;
     }
   }
@@ -120,7 +120,7 @@ buffer_block* memory_pool::allocate(std::uint64_t bytes, std::uint64_t idle_befo
     return request(bytes);
   } catch (const out_of_memory& e) {
     std::uint64_t available = 0;
-    if (detail::ignore(device_.plugin->device.memory_available(device_.handle, &available))) throw;
+    if (plugins::ignore(device_.plugin->device.memory_available(device_.handle, &available))) throw;
     throw out_of_memory(fmt::format("{}; {} of its {} bytes are free", e.what(), available,
                                     device_.limits.memory_bytes),
                         e.code(), e.vendor_code(), e.retryable(), device_.name);
@@ -128,8 +128,8 @@ buffer_block* memory_pool::allocate(std::uint64_t bytes, std::uint64_t idle_befo
 }
 
 void memory_pool::take_back(buffer_block* block) noexcept {
-  if (detail::is_fork()) return;  // another thread of the parent may have held the lock
-  detail::count().pool_give_back(block->bytes());
+  if (base::is_fork()) return;  // another thread of the parent may have held the lock
+  base::count().pool_give_back(block->bytes());
   const std::lock_guard lock(mutex_);
   in_use_ -= block->bytes();
   block->free_since = {operations_ + 1, epoch_};
@@ -188,7 +188,7 @@ void memory_pool::start_epoch(clock::time_point now) {
 }
 
 void memory_pool::release_down_to(std::uint64_t kept) {
-  if (free_bytes_ <= kept || detail::is_exiting()) return;
+  if (free_bytes_ <= kept || base::is_exiting()) return;
   const std::uint64_t retired = looked_at_ = stream_.retired();
   std::vector<free_blocks::iterator> idle;
   for (auto it = free_.begin(); it != free_.end(); ++it)
@@ -205,7 +205,7 @@ void memory_pool::release_down_to(std::uint64_t kept) {
 }
 
 void memory_pool::release_aged() {
-  if (detail::is_exiting()) return;
+  if (base::is_exiting()) return;
   const std::uint64_t retired = stream_.retired();
   for (auto it = free_.begin(); it != free_.end();) {
     const auto which = it++;
@@ -227,7 +227,7 @@ void memory_pool::release(free_blocks::iterator which, reason why) {
   }
   free_.erase(which);
   free_bytes_ -= bytes;
-  detail::count().pool_bytes_reserved.subtract(bytes);
+  base::count().pool_bytes_reserved.subtract(bytes);
   device_.plugin->memory.release(block->handle());
   delete block;
 }

@@ -64,10 +64,10 @@ communicators create(const members_list& members) {
   desc.participant_size = sizeof(tutti_participant);
   desc.participants = participants.data();
   try {
-    detail::check(members[0]->plugin->collective.create(&desc, made.data()), *members[0],
-                  "set up collectives");
+    plugins::check(members[0]->plugin->collective.create(&desc, made.data()), *members[0],
+                   "set up collectives");
     for (const tutti_communicator* communicator : made)
-      detail::require_made(members[0]->plugin->collective.create, communicator, *members[0]);
+      plugins::require_made(members[0]->plugin->collective.create, communicator, *members[0]);
   } catch (const device_error& e) {
     logging::info("collectives go by copies: {}", e.what());
     made.clear();
@@ -89,7 +89,7 @@ void abandon(const members_list& members) {
   const auto found = all_communicators().find(members);
   if (found == all_communicators().end()) return;
   for (tutti_communicator* p : found->second)
-    detail::ignore(members[0]->plugin->collective.abort(p));
+    plugins::ignore(members[0]->plugin->collective.abort(p));
   for (tutti_communicator* p : found->second) members[0]->plugin->collective.release(p);
   all_communicators().erase(found);
 }
@@ -132,16 +132,16 @@ void enqueue_all(running_call& call) {
                      &m.out, &m.event});
   }
   const opened_device& first = call.members[0].context->device;
-  detail::check(
+  plugins::check(
       first.plugin->collective.enqueue(calls.data(), static_cast<std::uint32_t>(calls.size()),
                                        sizeof(tutti_collective_call)),
       "collectives of " + first.plugin->name + ": launch " + call.label);
   for (const member_work& m : call.members)
-    detail::require_event(first.plugin->collective.enqueue, m.event, m.context->device,
-                          m.context->copies());
+    plugins::require_event(first.plugin->collective.enqueue, m.event, m.context->device,
+                           m.context->copies());
   for (const member_work& m : call.members)
-    detail::check(first.plugin->stream.flush(m.context->copies()), m.context->device, "launch",
-                  call.label);
+    plugins::check(first.plugin->stream.flush(m.context->copies()), m.context->device, "launch",
+                   call.label);
 }
 
 void wait_member(const running_call& call, const member_work& m, tutti_event* event) {
@@ -164,7 +164,7 @@ void carry_out(running_call& call) {
 
 void follow(running_call& call) {
   std::optional<arrival::failure> why;
-  const std::uint64_t begin = detail::trace_enabled() ? detail::trace_now_ns() : 0;
+  const std::uint64_t begin = base::trace_enabled() ? base::trace_now_ns() : 0;
   try {
     carry_out(call);
   } catch (const device_error& e) {
@@ -180,8 +180,8 @@ void follow(running_call& call) {
   }
   for (member_work& m : call.members) {
     if (begin != 0 && !why)
-      detail::trace_complete(detail::trace_track(m.context->device.name, "copies"), call.label,
-                             begin, detail::trace_now_ns(), {"", m.target->bytes(), 0});
+      base::trace_complete(base::trace_track(m.context->device.name, "copies"), call.label, begin,
+                           base::trace_now_ns(), {"", m.target->bytes(), 0});
     // A device that hangs may still write there later: its memory is not reused.
     if (why) continue;
     m.source->release();
@@ -206,7 +206,7 @@ tutti_view flat_view(const buffer_block& block, std::int64_t offset, dtype type,
 
 void launch_all(graph::node& n) {
   // One lock for all, so that all members see the calls in the same order.
-  static auto* const thread = new detail::background_thread<std::unique_ptr<running_call>>(
+  static auto* const thread = new base::background_thread<std::unique_ptr<running_call>>(
       [](auto& call) { follow(*call); }, wait_at_exit);
   collective_call& call = *n.collective().call;
   call.drop_results();  // those of a launch that failed
@@ -275,7 +275,7 @@ bool offers_collectives(std::span<const opened_device* const> members, tutti_col
   return !participants.empty() &&
          std::all_of(participants.begin(), participants.end(), [&](tutti_communicator* c) {
            std::int32_t support = TUTTI_SUPPORT_NO;
-           return !detail::ignore(members[0]->plugin->collective.supports(
+           return !plugins::ignore(members[0]->plugin->collective.supports(
                       c, kind, static_cast<std::int32_t>(type), reduction, &support, nullptr)) &&
                   support == TUTTI_SUPPORT_YES;
          });

@@ -63,49 +63,49 @@ class staging {
 };
 
 template <class Function>
-detail::event_handle own_event(const detail::guarded<Function>& function, tutti_event* event,
-                               device_context& on) {
-  return detail::own(*on.device.plugin,
-                     detail::require_event(function, event, on.device, on.copies()));
+plugins::event_handle own_event(const plugins::guarded<Function>& function, tutti_event* event,
+                                device_context& on) {
+  return plugins::own(*on.device.plugin,
+                      plugins::require_event(function, event, on.device, on.copies()));
 }
 
 // A transfer on the copy stream of a device, which several pairs share.
-detail::event_handle enqueue_read(const copy_job& job, std::uint64_t at, void* host,
-                                  std::uint64_t bytes) {
-  const copy_request& r = job.request;
-  tutti_event* event = nullptr;
-  const std::lock_guard lock(r.from->copies_mutex);
-  detail::check(r.from->device.plugin->transfer.read(r.from->copies(), r.source->handle(),
-                                                     r.source_offset + at, host, bytes, 0, &event),
-                r.from->device, "read", r.label);
-  auto owned = own_event(r.from->device.plugin->transfer.read, event, *r.from);
-  detail::check(r.from->device.plugin->stream.flush(r.from->copies()), r.from->device, "flush");
-  return owned;
-}
-
-detail::event_handle enqueue_write(const copy_job& job, std::uint64_t at, const void* host,
+plugins::event_handle enqueue_read(const copy_job& job, std::uint64_t at, void* host,
                                    std::uint64_t bytes) {
   const copy_request& r = job.request;
   tutti_event* event = nullptr;
-  const std::lock_guard lock(r.to->copies_mutex);
-  detail::check(r.to->device.plugin->transfer.write(r.to->copies(), r.target->handle(), at, host,
-                                                    bytes, 0, &event),
-                r.to->device, "write", r.label);
-  auto owned = own_event(r.to->device.plugin->transfer.write, event, *r.to);
-  detail::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
+  const std::lock_guard lock(r.from->copies_mutex);
+  plugins::check(r.from->device.plugin->transfer.read(r.from->copies(), r.source->handle(),
+                                                      r.source_offset + at, host, bytes, 0, &event),
+                 r.from->device, "read", r.label);
+  auto owned = own_event(r.from->device.plugin->transfer.read, event, *r.from);
+  plugins::check(r.from->device.plugin->stream.flush(r.from->copies()), r.from->device, "flush");
   return owned;
 }
 
-detail::event_handle enqueue_copy(const copy_job& job) {
+plugins::event_handle enqueue_write(const copy_job& job, std::uint64_t at, const void* host,
+                                    std::uint64_t bytes) {
   const copy_request& r = job.request;
   tutti_event* event = nullptr;
   const std::lock_guard lock(r.to->copies_mutex);
-  detail::check(
+  plugins::check(r.to->device.plugin->transfer.write(r.to->copies(), r.target->handle(), at, host,
+                                                     bytes, 0, &event),
+                 r.to->device, "write", r.label);
+  auto owned = own_event(r.to->device.plugin->transfer.write, event, *r.to);
+  plugins::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
+  return owned;
+}
+
+plugins::event_handle enqueue_copy(const copy_job& job) {
+  const copy_request& r = job.request;
+  tutti_event* event = nullptr;
+  const std::lock_guard lock(r.to->copies_mutex);
+  plugins::check(
       r.to->device.plugin->transfer.copy(r.to->copies(), r.source->handle(), r.source_offset,
                                          r.target->handle(), 0, r.bytes, &event),
       r.to->device, "copy", r.label);
   auto owned = own_event(r.to->device.plugin->transfer.copy, event, *r.to);
-  detail::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
+  plugins::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
   return owned;
 }
 
@@ -117,7 +117,7 @@ class pair_worker {
   void follow(copy_job& job) {
     const copy_request& r = job.request;
     std::optional<arrival::failure> why;
-    const std::uint64_t begin = detail::trace_enabled() ? detail::trace_now_ns() : 0;
+    const std::uint64_t begin = base::trace_enabled() ? base::trace_now_ns() : 0;
     bool moving = false;
     try {
       if (r.ready != nullptr) wait_for(job, r.from->device, r.ready.get(), "run", r.producer);
@@ -132,10 +132,10 @@ class pair_worker {
       why = arrival::failure{e.what(), TUTTI_ERROR_INTERNAL, 0, r.to->device.name};
     }
     if (begin != 0 && !why)
-      detail::trace_complete(detail::trace_track(r.to->device.name, "copies"),
-                             r.label + " from " + r.from->device.name, begin,
-                             detail::trace_now_ns(), {"", r.bytes, 0});
-    if (!why) detail::count().bytes_copied.add(r.bytes);
+      base::trace_complete(base::trace_track(r.to->device.name, "copies"),
+                           r.label + " from " + r.from->device.name, begin, base::trace_now_ns(),
+                           {"", r.bytes, 0});
+    if (!why) base::count().bytes_copied.add(r.bytes);
     // Transfers that hang or were abandoned may still write there: the memory is not reused.
     if (!why || !moving) {
       r.source->release();
@@ -174,7 +174,7 @@ class pair_worker {
     const std::uint64_t piece = buffers_->piece();
     const std::uint64_t count = (r.bytes + piece - 1) / piece;
     const auto size = [&](std::uint64_t n) { return std::min(piece, r.bytes - n * piece); };
-    detail::event_handle read, written;
+    plugins::event_handle read, written;
     try {
       for (std::uint64_t n = 0; n <= count; ++n) {
         if (n < count) read = enqueue_read(job, n * piece, buffers_->at(n), size(n));
@@ -191,7 +191,7 @@ class pair_worker {
   }
 
   std::unique_ptr<staging> buffers_;
-  detail::background_thread<copy_job> thread_{[this](copy_job& job) { follow(job); }, wait_at_exit};
+  base::background_thread<copy_job> thread_{[this](copy_job& job) { follow(job); }, wait_at_exit};
 };
 
 // Exists until the process exits.
@@ -211,12 +211,12 @@ std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to) {
   const auto& stream = to.plugin->stream;
   tutti_event* event = nullptr;
   // Without host events, readers wait on the host.
-  if (detail::ignore(stream.event_create(to.handle, &event)) || event == nullptr)
+  if (plugins::ignore(stream.event_create(to.handle, &event)) || event == nullptr)
     return std::make_shared<arrival>(nullptr, nullptr);
   const auto release = [call = stream.event_release](tutti_event* done) {
     // For static arrays: the driver may be gone by now.
-    if (detail::is_exiting() || detail::is_fork())
-      detail::keep_for_ever(done);
+    if (base::is_exiting() || base::is_fork())
+      base::keep_for_ever(done);
     else
       call(done);
   };

@@ -15,7 +15,7 @@ void outlast(const detail::opened_device& device, tutti_event* event, time_point
   const time_point limit = std::min(deadline, clock::now() + std::chrono::seconds(10));
   std::chrono::microseconds pause(10);
   std::int32_t done = 0;
-  while (!detail::ignore(device.plugin->stream.event_query(event, &done)) && done == 0 &&
+  while (!plugins::ignore(device.plugin->stream.event_query(event, &done)) && done == 0 &&
          clock::now() < limit) {
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, std::chrono::microseconds(1000));
@@ -48,12 +48,12 @@ bool wait_until(const detail::opened_device& device, tutti_event* event, time_po
   }
   tutti_status* const status = device.plugin->stream.event_wait(event, limit);
   if (status != nullptr && status->code == TUTTI_ERROR_TIMEOUT) {
-    detail::ignore(status);
+    plugins::ignore(status);
     return false;
   }
   if (status != nullptr) [[unlikely]]
     outlast(device, event, deadline);
-  detail::check(status, device, action, what);
+  plugins::check(status, device, action, what);
   return true;
 }
 

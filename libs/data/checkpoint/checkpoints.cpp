@@ -63,26 +63,26 @@ void look_at(checkpoint_file& file, scrutiny how, const std::optional<checkpoint
   try {
     io::reader in(op, file.path);
     file.bytes = in.size();
-    const detail::checkpoint_head head = detail::read_head(in);
+    const data::checkpoint_head head = data::read_head(in);
     file.is_compressed = head.is_compressed();
     file.is_encrypted = head.is_encrypted();
     if (head.step != file.step)
       io::fail(op, file.path, fmt::format("is of step {}, not of its name's", head.step));
     if (how == scrutiny::ends) return;
-    detail::check_sum(in);
+    data::check_sum(in);
     if (how == scrutiny::sums || (head.is_encrypted() && !key)) return;
-    io::reader content(op, file.path, detail::read_content(in, head, key));
+    io::reader content(op, file.path, data::read_content(in, head, key));
     io::safetensors::read_entries(content);
   } catch (const io_error& e) {
     file.problem = e.what();
   }
 }
 
-checkpoint read_sound(io::reader& in, const detail::checkpoint_head& head,
+checkpoint read_sound(io::reader& in, const data::checkpoint_head& head,
                       const std::optional<checkpoint_key>& key, const device& on) {
   checkpoint out;
   out.step = head.step;
-  io::reader content(in.op(), in.path(), detail::read_content(in, head, key));
+  io::reader content(in.op(), in.path(), data::read_content(in, head, key));
   out.arrays = io::safetensors::read(content, on, &out.metadata);
   return out;
 }
@@ -91,10 +91,10 @@ checkpoint read_sound(io::reader& in, const detail::checkpoint_head& head,
 checkpoint read_one(std::string_view op, const fs::path& file, std::optional<std::int64_t> step,
                     const std::optional<checkpoint_key>& key, const device& on) {
   io::reader in(op, file);
-  const detail::checkpoint_head head = detail::read_head(in);
-  detail::check_sum(in);
+  const data::checkpoint_head head = data::read_head(in);
+  data::check_sum(in);
   if (step && head.step != *step)
-    throw detail::damaged_checkpoint(
+    throw data::damaged_checkpoint(
         fmt::format("{}: {}: is of step {}, not of its name's", op, file.string(), head.step));
   return read_sound(in, head, key, on);
 }
@@ -148,7 +148,7 @@ std::vector<checkpoint_file> remove_old(const fs::path& folder, int keep, scruti
       gone.push_back(*file);
     }
   }
-  if (!gone.empty()) detail::sync_folder(op, folder);
+  if (!gone.empty()) data::sync_folder(op, folder);
   std::reverse(gone.begin(), gone.end());
   return gone;
 }
@@ -159,7 +159,7 @@ checkpoints::checkpoints(fs::path folder, checkpoint_options options)
     : folder_(std::move(folder)), options_(std::move(options)) {
   constexpr std::string_view op = "checkpoints";
   require_keep(options_.keep, op);
-  if (options_.compress && !detail::has_zstd())
+  if (options_.compress && !data::has_zstd())
     throw value_error("checkpoints: this build of the library has no zstd to compress with");
   std::error_code code;
   fs::create_directories(folder_, code);
@@ -171,8 +171,8 @@ void checkpoints::save(const checkpoint& state) const {
   constexpr std::string_view op = "save";
   if (state.step < 0) throw value_error(fmt::format("{}: step {}", op, state.step));
   const fs::path path = folder_ / file_name(state.step);
-  detail::remove_abandoned(folder_, name_begin);
-  detail::write_checkpoint(op, path, state, options_);
+  data::remove_abandoned(folder_, name_begin);
+  data::write_checkpoint(op, path, state, options_);
   retire_higher(folder_, state.step, op);  // only now: there is always one to go on from
   remove_old(folder_, options_.keep, scrutiny::ends, options_.key, path, op);
 }
@@ -184,7 +184,7 @@ std::optional<checkpoint> checkpoints::newest(const device& on,
   for (auto file = all.rbegin(); file != all.rend(); ++file) {
     try {
       return read_one(op, file->path, file->step, options_.key, on);
-    } catch (const detail::damaged_checkpoint& e) {
+    } catch (const data::damaged_checkpoint& e) {
       file->problem = e.what();
       if (passed_over != nullptr) passed_over->push_back(*file);
     }
@@ -223,10 +223,10 @@ void export_checkpoint(const fs::path& file, const fs::path& safetensors,
                        const std::optional<checkpoint_key>& key) {
   constexpr std::string_view op = "export_checkpoint";
   io::reader in(op, file);
-  const detail::checkpoint_head head = detail::read_head(in);
-  detail::check_sum(in);
+  const data::checkpoint_head head = data::read_head(in);
+  data::check_sum(in);
   io::writer out(op, safetensors);
-  out.write(detail::read_content(in, head, key));
+  out.write(data::read_content(in, head, key));
   out.commit();
 }
 

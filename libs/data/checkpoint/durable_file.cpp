@@ -14,7 +14,7 @@
 #include "base/signals.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::data {
 
 namespace fs = std::filesystem;
 
@@ -27,11 +27,11 @@ namespace {
 }
 
 /// A new file, locked. Nothing if a process that cleans up removed it in between.
-std::unique_ptr<descriptor> new_locked_file(const fs::path& path, int& number) {
+std::unique_ptr<base::descriptor> new_locked_file(const fs::path& path, int& number) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   number = errno;
   if (fd < 0) return nullptr;
-  auto file = std::make_unique<descriptor>(fd);
+  auto file = std::make_unique<base::descriptor>(fd);
   struct stat info {};
   // A process that cleans up may hold it briefly. On file systems without locks it is not locked,
   // and not cleaned up either.
@@ -72,7 +72,7 @@ void durable_file::fail(std::string_view what, int number) const {
 }
 
 void durable_file::write(const void* data, std::size_t bytes) {
-  const limits_are_errors here;
+  const base::limits_are_errors here;
   const auto* at = static_cast<const char*>(data);
   while (bytes > 0) {
     const ssize_t count = ::write(file_->get(), at, bytes);
@@ -93,7 +93,7 @@ void durable_file::commit() {
 
 void sync_folder(std::string_view op, const fs::path& folder) {
   const fs::path place = folder.empty() ? fs::path(".") : folder;
-  const descriptor opened(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::descriptor opened(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Some file systems do not support fsync of folders.
   if (opened.get() < 0 || (!sync(opened.get()) && errno != EINVAL))
     refuse(op, folder, "the disk does not take its names", errno);
@@ -105,11 +105,11 @@ void remove_abandoned(const fs::path& folder, std::string_view prefix) {
   for (; !code && at != fs::directory_iterator(); at.increment(code)) {
     const std::string name = at->path().filename().string();
     if (!name.starts_with(prefix) || !name.ends_with(".tmp")) continue;
-    const descriptor opened(
+    const base::descriptor opened(
         ::open(at->path().c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     if (opened.get() >= 0 && ::flock(opened.get(), LOCK_EX | LOCK_NB) == 0)
       ::unlink(at->path().c_str());
   }
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::data

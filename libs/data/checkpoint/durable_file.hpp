@@ -11,7 +11,7 @@
 
 #include "base/descriptor.hpp"
 
-namespace tutti::detail {
+namespace tutti::data {
 
 /// Writes to PATH.HEX.tmp, which is locked meanwhile, and removed without commit(). All functions
 /// throw io_error "OP: PATH: ..." if the system refuses.
@@ -31,7 +31,7 @@ class durable_file {
 
   std::string op_;
   std::filesystem::path path_, temporary_;
-  std::unique_ptr<descriptor> file_;
+  std::unique_ptr<base::descriptor> file_;
 };
 
 /// Waits until the names in a folder are on disk.
@@ -40,4 +40,4 @@ void sync_folder(std::string_view op, const std::filesystem::path& folder);
 /// Removes temporary files of durable_file in a folder whose writers have ended.
 void remove_abandoned(const std::filesystem::path& folder, std::string_view prefix);
 
-}  // namespace tutti::detail
+}  // namespace tutti::data

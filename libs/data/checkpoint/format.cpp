@@ -12,7 +12,7 @@
 #include "tutti/host_array.hpp"
 #include "tutti/host_memory.hpp"
 
-namespace tutti::detail {
+namespace tutti::data {
 
 namespace {
 
@@ -173,7 +173,7 @@ namespace {
 checksum sum_of(io::reader& in, checksum& there) {
   in.seek(0, "the head");
   summing sum;
-  auto piece = host_vector<unsigned char>(in.op(), piece_bytes);
+  auto piece = detail::host_vector<unsigned char>(in.op(), piece_bytes);
   while (in.remaining() > sum_bytes) {
     const auto count = std::min<std::uint64_t>(piece.size(), in.remaining() - sum_bytes);
     in.read(piece.data(), count, "the content");
@@ -203,7 +203,7 @@ std::string read_content(io::reader& in, const checkpoint_head& head,
     in.fail("is compressed by zstd, which this build of the library does not have");
   std::string content;
   const std::string user = fmt::format("{}: {}", in.op(), in.path().string());
-  within_host_memory(user, head.content_bytes, 1, [&] {
+  detail::within_host_memory(user, head.content_bytes, 1, [&] {
     content.reserve(head.content_bytes);
     return 0;
   });
@@ -223,7 +223,7 @@ std::string read_content(io::reader& in, const checkpoint_head& head,
       opening = decryptor(key->bytes(), head.stream, bound_part(head), to);
       to = [&opening](bytes_view piece) { opening->take(piece); };
     }
-    auto piece = host_vector<unsigned char>(in.op(), piece_bytes);
+    auto piece = detail::host_vector<unsigned char>(in.op(), piece_bytes);
     in.seek(head_bytes, "the content");
     while (in.remaining() > tail_bytes) {
       const auto count = std::min<std::uint64_t>(piece.size(), in.remaining() - tail_bytes);
@@ -240,4 +240,4 @@ std::string read_content(io::reader& in, const checkpoint_head& head,
   return content;
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::data

@@ -15,7 +15,7 @@
 #include "tutti/data/checkpoint.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::detail {
+namespace tutti::data {
 
 /// For a file that differs from what was saved.
 class damaged_checkpoint : public io_error {
@@ -46,4 +46,4 @@ void check_sum(io::reader& in);
 std::string read_content(io::reader& in, const checkpoint_head& head,
                          const std::optional<checkpoint_key>& key);
 
-}  // namespace tutti::detail
+}  // namespace tutti::data

@@ -60,7 +60,7 @@ checkpoint_key checkpoint_key::from_file(const std::filesystem::path& path) {
   constexpr std::size_t most_bytes = 4096;
   checkpoint_key out;
   try {
-    auto found = detail::read_small_file(path, most_bytes);
+    auto found = base::read_small_file(path, most_bytes);
     if (!found) refuse("there is no such file");
     const secret_text content(std::move(found->content));
     if (found->info.st_uid != ::geteuid())
@@ -78,7 +78,7 @@ checkpoint_key checkpoint_key::from_file(const std::filesystem::path& path) {
 }
 
 checkpoint_key checkpoint_key::from_environment(const std::string& variable) {
-  auto found = detail::env(variable.c_str());
+  auto found = base::env(variable.c_str());
   if (!found)
     throw value_error(
         fmt::format("checkpoint key: the environment has no {}", without_key(variable)));
@@ -89,7 +89,7 @@ checkpoint_key checkpoint_key::from_environment(const std::string& variable) {
 }
 
 void checkpoint_key::create(const std::filesystem::path& path) {
-  detail::start_encryption();
+  data::start_encryption();
   checkpoint_key made;
   randombytes_buf(made.bytes_.data(), made.bytes_.size());
   std::string text(2 * made.bytes_.size() + 1, '\0');
@@ -100,7 +100,7 @@ void checkpoint_key::create(const std::filesystem::path& path) {
     throw io_error(fmt::format("checkpoint key {}: {}: {}", without_key(path.string()), what,
                                std::generic_category().message(errno)));
   };
-  detail::descriptor file(
+  base::descriptor file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (file.get() < 0) refuse("cannot be made");
   const ssize_t count = ::write(file.get(), digits.text.data(), digits.text.size());

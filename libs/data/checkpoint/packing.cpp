@@ -13,7 +13,7 @@
 #include <zstd.h>
 #endif
 
-namespace tutti::detail {
+namespace tutti::data {
 
 namespace {
 
@@ -231,4 +231,4 @@ std::unique_ptr<packing_stage> decryptor(const secret_bytes& key, const stream_h
   return std::make_unique<opening>(key, header, std::move(bound), std::move(to));
 }
 
-}  // namespace tutti::detail
+}  // namespace tutti::data

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tutti::detail {
+namespace tutti::data {
 
 using bytes_view = std::span<const unsigned char>;
 using bytes_sink = std::function<void(bytes_view)>;
@@ -53,4 +53,4 @@ std::unique_ptr<packing_stage> encryptor(const secret_bytes& key, stream_header&
 std::unique_ptr<packing_stage> decryptor(const secret_bytes& key, const stream_header& header,
                                          std::string bound, bytes_sink to);
 
-}  // namespace tutti::detail
+}  // namespace tutti::data

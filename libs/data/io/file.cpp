@@ -147,14 +147,14 @@ writer::writer(std::string_view op, const fs::path& path)
 
 writer::~writer() {
   if (temporary_.empty()) return;
-  const detail::limits_are_errors here;
+  const base::limits_are_errors here;
   stream_.close();
   std::error_code ignored;
   fs::remove(temporary_, ignored);
 }
 
 void writer::write(const void* data, std::uint64_t bytes) {
-  const detail::limits_are_errors here;
+  const base::limits_are_errors here;
   errno = 0;
   stream_.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
   if (!stream_) fail("cannot write: " + last_error());
@@ -167,14 +167,14 @@ void writer::write(const array& a) {
 }
 
 void writer::seek(std::uint64_t position) {
-  const detail::limits_are_errors here;
+  const base::limits_are_errors here;
   errno = 0;
   stream_.seekp(static_cast<std::streamoff>(position));
   if (!stream_) fail("cannot write: " + last_error());
 }
 
 void writer::commit() {
-  const detail::limits_are_errors here;
+  const base::limits_are_errors here;
   errno = 0;
   stream_.close();
   if (!stream_) fail("cannot write: " + last_error());

@@ -25,7 +25,7 @@ static_assert(std::endian::native == std::endian::little,
 [[noreturn]] void fail(std::string_view op, const std::filesystem::path& path,
                        std::string_view what);
 
-using detail::printable;
+using base::printable;
 
 /// A regular file open for reading, of known size; or bytes in memory, with a path for messages.
 class reader {

@@ -45,7 +45,7 @@ void thread_team::start_all() {
   if (is_started_) return;
   try {
     while (workers_.size() + 1 < threads_)
-      workers_.push_back(detail::start_thread([this] { serve(); }));
+      workers_.push_back(base::start_thread([this] { serve(); }));
     is_started_ = true;
   } catch (const std::system_error&) {
     // The system cannot create more threads; continue with the existing ones.

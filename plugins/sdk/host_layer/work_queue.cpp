@@ -109,7 +109,7 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
     auto done = std::make_shared<completion>();
     {
       const std::lock_guard lock(mutex_);
-      if (!started_) detail::start_thread([self = shared_from_this()] { self->run(); }).detach();
+      if (!started_) base::start_thread([self = shared_from_this()] { self->run(); }).detach();
       started_ = true;
       line_.push_back({std::move(work), done, how});
       open_.fetch_add(1, std::memory_order_relaxed);
