@@ -87,7 +87,7 @@ KERNEL void tutti_take(GLOBAL T* target, GLOBAL const T* source, GLOBAL const IN
 #define SEGMENTS (GROUP / SEGMENT)
 
 // The number of picks found by the items before this one; `all` receives the number of the group.
-INLINE int found_before_me(int mine, LOCAL int* counts, int* all) {
+INLINE int found_exclusive_scan(int mine, LOCAL int* counts, int* all) {
   const int me = get_local_id(0), segment = me / SEGMENT;
   counts[me] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -137,7 +137,7 @@ KERNEL void tutti_scatter(GLOBAL T* target, GLOBAL const T* source,
         rows[k] = i < g.picks ? nearest_row(index[g.index_offset + i], g.rows) : -1;
         mine += rows[k] >= low && rows[k] < high;
       }
-      int at = found_before_me(mine, counts, &all);
+      int at = found_exclusive_scan(mine, counts, &all);
       for (int k = 0; k < LOOKS; ++k) {
         if (rows[k] < low || rows[k] >= high) continue;
         picked[at] = me * LOOKS + k;

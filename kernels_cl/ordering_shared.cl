@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prologue of sorts and selections: elements as keys. Built for keys of the unsigned type K (of the
 // width of the elements), KEY_KIND of the elements (0 unsigned, 1 signed, 2 float with the bits INF
-// of infinity) and PAYLOAD (0: values, 1: positions). Items use before_me for joint counts.
+// of infinity) and PAYLOAD (0: values, 1: positions). Items use exclusive_scan for joint counts.
 
 typedef uint ACC;
 #define COMBINE(a, b) ((a) + (b))

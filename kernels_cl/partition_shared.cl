@@ -117,7 +117,7 @@ KERNEL void tutti_partition_find(GLOBAL ulong* states, GLOBAL uint* memory,
 KERNEL void tutti_partition_moves(GLOBAL const K* from, GLOBAL result* to,
                                   GLOBAL const ulong* states, GLOBAL const uint* memory,
                                   const tutti_partition_shape g) {
-  SHARED uint shared[BEFORE_ME_SIZE];
+  SHARED uint shared[EXCLUSIVE_SCAN_SIZE];
   const int me = get_local_id(0);
   EACH_CHUNK(u, g.rows * g.chunks) {
     const long o = u / g.chunks, c = u - o * g.chunks, row = g.from_offset + o * g.length;
@@ -130,7 +130,7 @@ KERNEL void tutti_partition_moves(GLOBAL const K* from, GLOBAL result* to,
       const K bits = from[row + min(i, end - 1)], key = to_key(bits, g.descending);
       const uint less = i < end && key < limit, equal = i < end && key == limit;
       uint all;
-      const uint earlier = before_me(less | equal << 16, shared, &all);
+      const uint earlier = exclusive_scan(less | equal << 16, shared, &all);
       const uint low = before + (earlier & 0xffff), tie = ties + (earlier >> 16);
 #if PAYLOAD
       const uint wanted = (uint)state[PLACE] + 1;

@@ -14,7 +14,7 @@
 
 #if WANTS(tutti_scan_totals)
 KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutti_scan_shape g) {
-  SHARED ACC shared[BEFORE_ME_SIZE];
+  SHARED ACC shared[EXCLUSIVE_SCAN_SIZE];
   EACH_CHUNK(u, g.outer * g.chunks) {
     const long o = u / g.chunks, c = u - o * g.chunks;
     const long end = min(g.length, (c + 1) * g.chunk);
@@ -23,7 +23,7 @@ KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutt
       const ACC next = load(x, g.in_offset + o * g.length + place(&g, step));
       value = COMBINE(value, next);
     }
-    before_me(value, shared, &all);
+    exclusive_scan(value, shared, &all);
     if (get_local_id(0) == 0) totals[g.totals_offset + u] = all;
   }
 }
@@ -32,7 +32,7 @@ KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutt
 #if WANTS(tutti_scan)
 KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* totals,
                        const tutti_scan_shape g) {
-  SHARED ACC shared[BEFORE_ME_SIZE];
+  SHARED ACC shared[EXCLUSIVE_SCAN_SIZE];
   SHARED ACC tile[TILE + GROUP];  // a gap after every ITEMS elements avoids bank conflicts
   const int me = get_local_id(0);
   EACH_CHUNK(u, g.outer * g.chunks) {
@@ -41,7 +41,7 @@ KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* to
     ACC carry = NEUTRAL, all;
     for (long k = me; k < c; k += GROUP)
       carry = COMBINE(carry, totals[g.totals_offset + o * g.chunks + k]);
-    before_me(carry, shared, &all);
+    exclusive_scan(carry, shared, &all);
     carry = all;
     for (long start = c * g.chunk; start < end; start += TILE) {
       for (int k = me; k < TILE; k += GROUP)
@@ -52,7 +52,7 @@ KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* to
       ACC value = NEUTRAL;
       ROLLED
       for (int k = 0; k < ITEMS; ++k) value = COMBINE(value, mine[k]);
-      const ACC earlier = before_me(value, shared, &all);
+      const ACC earlier = exclusive_scan(value, shared, &all);
       value = COMBINE(carry, earlier);
       ROLLED
       for (int k = 0; k < ITEMS; ++k) {

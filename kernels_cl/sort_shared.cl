@@ -50,13 +50,13 @@ KERNEL void tutti_sort_counts(GLOBAL const K* from, GLOBAL uint* counts, const t
 // Each item sums an equal share of the counts.
 #if WANTS(tutti_sort_offsets)
 KERNEL void tutti_sort_offsets(GLOBAL uint* counts, const tutti_sort_shape g) {
-  SHARED uint shared[BEFORE_ME_SIZE];
+  SHARED uint shared[EXCLUSIVE_SCAN_SIZE];
   const long me = get_local_id(0), all = DIGITS * g.chunks;
   EACH_CHUNK(o, g.rows) {
     GLOBAL uint* row = counts + g.counts_offset + o * all;
     uint sum = 0, total;
     for (long k = all * me / GROUP; k < all * (me + 1) / GROUP; ++k) sum += row[k];
-    sum = before_me(sum, shared, &total);
+    sum = exclusive_scan(sum, shared, &total);
     for (long k = all * me / GROUP; k < all * (me + 1) / GROUP; ++k) {
       const uint count = row[k];
       row[k] = sum;
@@ -70,7 +70,7 @@ KERNEL void tutti_sort_offsets(GLOBAL uint* counts, const tutti_sort_shape g) {
 KERNEL void tutti_sort_moves(GLOBAL const K* from, GLOBAL K* to, GLOBAL const uint* index_from,
                              GLOBAL uint* index_to, GLOBAL const uint* counts, GLOBAL uint* stages,
                              const tutti_sort_shape g) {
-  SHARED uint shared[BEFORE_ME_SIZE];
+  SHARED uint shared[EXCLUSIVE_SCAN_SIZE];
   SHARED uint table[DIGITS * GROUP];  // by digit, then by item: the number of elements
   SHARED uint start[DIGITS], next[DIGITS];
   const int me = get_local_id(0);
@@ -91,7 +91,7 @@ KERNEL void tutti_sort_moves(GLOBAL const K* from, GLOBAL K* to, GLOBAL const ui
       uint sum = 0, all;
       ROLLED
       for (int k = 0; k < DIGITS; ++k) sum += table[me * DIGITS + k];
-      sum = before_me(sum, shared, &all);
+      sum = exclusive_scan(sum, shared, &all);
       ROLLED
       for (int k = 0; k < DIGITS; ++k) {
         const uint count = table[me * DIGITS + k];

@@ -132,7 +132,7 @@ int verify(const options& o) {
     const plugins::trusted_file trusted(file.path, file.name, rules);
     fmt::print("{}: {}\n", file.path.string(), stated_text(*trusted.stated()));
     return 0;
-  } catch (const plugins::distrust& e) {
+  } catch (const plugins::untrusted_plugin& e) {
     throw plugin_error(fmt::format("{}: {}", file.path.string(), e.found.why));
   }
 }

@@ -311,7 +311,7 @@ void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted 
     known.loaded = std::move(loaded);
     logging::debug("plugin {} {} (plugin ABI {}.{}) loaded from {}", name, known.loaded->version,
                    failure.abi_major, failure.abi_minor, failure.path.string());
-  } catch (const distrust& e) {
+  } catch (const untrusted_plugin& e) {
     failure.message = e.found.why;
     failure.advice = e.found.advice;
     if (why == wanted::with_others) logging::warn("{}: {}", failure.path.string(), e.what());

@@ -52,8 +52,8 @@ struct search_path {
 };
 
 /// All checks of a plugin's file before it is passed to the dynamic linker; `name` is the NAME of
-/// libtutti_NAME.so. Throws distrust if the rules refuse it, and plugin_error if it is not a
-/// regular file, or cannot be mapped.
+/// libtutti_NAME.so. Throws untrusted_plugin if the rules refuse it, and plugin_error if it is not
+/// a regular file, or cannot be mapped.
 TUTTI_INTERNAL_API trusted_file check_plugin_file(const std::filesystem::path& path,
                                                   const std::string& name,
                                                   const trust_rules& rules);

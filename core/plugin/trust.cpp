@@ -75,7 +75,7 @@ std::vector<fs::path> usual_keys() {
 }
 
 [[noreturn]] void refuse(const std::string& why, const std::string& advice) {
-  throw distrust({why, advice});
+  throw untrusted_plugin({why, advice});
 }
 
 /// The problem of a plugin that would be loaded without the user's requirement.
@@ -86,7 +86,7 @@ std::vector<fs::path> usual_keys() {
 
 void require_own(const fs::path& file, const trust_rules& rules) {
   if (rules.what == level::any || rules.any_owner) return;
-  if (const auto found = changeable_by_others(file, own_library())) throw distrust(*found);
+  if (const auto found = changeable_by_others(file, own_library())) throw untrusted_plugin(*found);
 }
 
 constexpr const char* level_words[] = {"none", "any", "owner", "manifest", "signed"};

@@ -61,20 +61,21 @@ TUTTI_INTERNAL_API trust_rules trust_rules_from_environment();
 TUTTI_INTERNAL_API const char* to_string(trust_rules::level what);
 
 /// A plugin that the rules refuse, and what to do.
-struct TUTTI_INTERNAL_API distrust : plugin_error {
-  explicit distrust(objection o) : plugin_error(o.why + "; " + o.advice), found(std::move(o)) {}
+struct TUTTI_INTERNAL_API untrusted_plugin : plugin_error {
+  explicit untrusted_plugin(objection o)
+      : plugin_error(o.why + "; " + o.advice), found(std::move(o)) {}
   objection found;
 };
 
 class TUTTI_INTERNAL_API trusted_file {
  public:
-  /// `name` is the NAME of libtutti_NAME.so. Throws distrust, and plugin_error if the file cannot
-  /// be read.
+  /// `name` is the NAME of libtutti_NAME.so. Throws untrusted_plugin, and plugin_error if the file
+  /// cannot be read.
   trusted_file(std::filesystem::path plugin, const std::string& name, const trust_rules& rules);
 
   /// Throws plugin_error if the path now refers to another file.
   void require_same() const;
-  /// The loaded plugin's identity must match the manifest. Throws distrust.
+  /// The loaded plugin's identity must match the manifest. Throws untrusted_plugin.
   void require_stated(const std::string& version, uint32_t abi_major, uint32_t abi_minor) const;
 
   const std::optional<manifest>& stated() const { return manifest_; }

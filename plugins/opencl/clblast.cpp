@@ -170,7 +170,7 @@ bool trusted(tutti_device& device, int32_t dtype) {
   return state == trust::good;
 }
 
-void distrust(const device_info& info, int32_t dtype, int status) {
+void switch_off(const device_info& info, int32_t dtype, int status) {
   const std::lock_guard lock(trust_mutex);
   trust_of(info, dtype) = trust::bad;
   log(TUTTI_LOG_WARN, "matmul: CLBlast failed with status " + std::to_string(status) + " on " +
@@ -216,7 +216,7 @@ bool clblast_matmul(tutti_stream& stream, const sdk::operator_call& call,
   cl_event done = nullptr;
   const CLBlastStatusCode code = run(p, stream.queue, event != nullptr ? &done : nullptr);
   if (code != CLBlastSuccess) {
-    distrust(*device.info, p.dtype, code);
+    switch_off(*device.info, p.dtype, code);
     return false;
   }
   if (event != nullptr) *event = hand_out(stream, done);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan over the work-items of a group, for the type ACC, COMBINE of two values and its NEUTRAL
-// element. The CUDA version is kernels_cu/before_me.cu.
+// element. The CUDA version is kernels_cu/exclusive_scan.cu.
 
 #if GROUP != 1
 
 #define SEGMENT (GROUP < 16 ? GROUP : 16)
 #define SEGMENTS (GROUP / SEGMENT)
-#define BEFORE_ME_SIZE (GROUP + SEGMENTS)
+#define EXCLUSIVE_SCAN_SIZE (GROUP + SEGMENTS)
 
 // Combines `mine` of all items before this one; `all` receives the result of the group. `shared`
-// has BEFORE_ME_SIZE elements: one per item and one per segment. Uses few barriers.
-INLINE ACC before_me(ACC mine, local ACC* shared, ACC* all) {
+// has EXCLUSIVE_SCAN_SIZE elements: one per item and one per segment. Uses few barriers.
+INLINE ACC exclusive_scan(ACC mine, local ACC* shared, ACC* all) {
   const int me = get_local_id(0), segment = me / SEGMENT;
   shared[me] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);

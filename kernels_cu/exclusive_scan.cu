@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan over the threads of a block by shuffles, for the type ACC, COMBINE of two values and its
-// NEUTRAL element; the CUDA version of kernels_cl/before_me.cl.
+// NEUTRAL element; the CUDA version of kernels_cl/exclusive_scan.cl.
 
 #define WARPS (GROUP / 32)
-#define BEFORE_ME_SIZE WARPS
+#define EXCLUSIVE_SCAN_SIZE WARPS
 
 // The value of the lane `distance` before this one. Narrow integers are passed as int.
 template <typename T>
@@ -15,8 +15,8 @@ INLINE float lane_before(float x, int distance) { return __shfl_up_sync(~0u, x, 
 INLINE double lane_before(double x, int distance) { return __shfl_up_sync(~0u, x, distance); }
 
 // Combines `mine` of all threads before this one; `all` receives the result of the block. `warps`
-// holds BEFORE_ME_SIZE elements.
-INLINE ACC before_me(ACC mine, ACC* warps, ACC* all) {
+// holds EXCLUSIVE_SCAN_SIZE elements.
+INLINE ACC exclusive_scan(ACC mine, ACC* warps, ACC* all) {
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   ACC through = mine;
   for (int reach = 1; reach < 32; reach *= 2) {
