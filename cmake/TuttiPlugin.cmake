@@ -39,7 +39,7 @@ function(tutti_add_plugin name)
 endfunction()
 
 # tutti_embed_text(TARGET NAMESPACE FILE...): adds a header "embedded_NAMESPACE.hpp" to TARGET that declares,
-# for every FILE, a std::string_view tutti::NAMESPACE::<file name with _ for .>.
+# for every FILE, a std::string_view tutti::NAMESPACE::<file name with _ for .>, and text_of(file name).
 function(tutti_embed_text target namespace)
   set(header ${CMAKE_CURRENT_BINARY_DIR}/embedded_${namespace}.hpp)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_${namespace}.cpp)
@@ -89,18 +89,19 @@ function(tutti_join_text output)
 endfunction()
 
 # tutti_operator_kernels(FOLDER EXTENSION): the kernels of operators in one language, as FOLDER/NAME.EXTENSION
-# for convolution, fft, gather, lookup, partition, scan, sort and spmm: the text of kernels_cl/*_shared.cl,
+# for every NAME of TUTTI_OPERATOR_KERNEL_NAMES: the text of kernels_cl/*_shared.cl,
 # preceded by language.EXTENSION and, if the language has them, NAME_math_cpu.EXTENSION, followed by
 # NAME_cpu.EXTENSION, NAME_sums_cpu.EXTENSION and NAME_lines_cpu.EXTENSION. These files are in the project's
 # folder kernels_EXTENSION. Lists the results in TUTTI_OPERATOR_KERNELS and their inputs in
 # TUTTI_OPERATOR_KERNEL_PARTS.
+set(TUTTI_OPERATOR_KERNEL_NAMES convolution fft gather lookup partition recurrence scan sort spmm)
 function(tutti_operator_kernels folder extension)
   set(shared ${TUTTI_KERNEL_FOLDER})
   set(own ${PROJECT_SOURCE_DIR}/kernels_${extension})
   set(start_of_partition ordering)
   set(start_of_sort ordering)
   set(start_of_scan scan_steps)
-  foreach(name IN ITEMS convolution fft gather lookup partition scan sort spmm)
+  foreach(name IN LISTS TUTTI_OPERATOR_KERNEL_NAMES)
     set(parts ${own}/language.${extension})
     if(EXISTS ${own}/${name}_math_cpu.${extension})
       list(APPEND parts ${own}/${name}_math_cpu.${extension})

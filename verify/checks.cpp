@@ -30,6 +30,7 @@ groups all_groups(const session& s) {
   add_convolution_groups(all, s);
   add_ordering_groups(all, s);
   add_fourier_groups(all, s);
+  add_recurrence_groups(all, s);
   add_spmm_groups(all, s);
   add_factorization_groups(all, s);
   add_spectral_groups(all, s);

@@ -172,6 +172,7 @@ void add_convolution_groups(groups& all, const session& s);
 void add_gather_groups(groups& all, const session& s);
 void add_ordering_groups(groups& all, const session& s);
 void add_fourier_groups(groups& all, const session& s);
+void add_recurrence_groups(groups& all, const session& s);
 void add_spmm_groups(groups& all, const session& s);
 void add_factorization_groups(groups& all, const session& s);
 void add_spectral_groups(groups& all, const session& s);

@@ -4,47 +4,22 @@
 // with their definition in long double: rows of all lengths, in any order, with repeated columns.
 // The error is bounded by the sum of magnitudes.
 #include <cmath>
-#include <complex>
 #include <cstring>
 #include <limits>
 
 #include "harness.hpp"
+#include "numbers.hpp"
 #include "sdk/op_info.hpp"
 #include "views.hpp"
 
 namespace tutti::conformance {
 namespace {
 
-using wide = std::complex<long double>;
-
 struct spmm_case {
   const char* name;
   std::vector<uint64_t> lengths;  // of rows
   uint64_t depth, width;
 };
-
-template <typename T>
-std::byte* element(view_spec& v, uint64_t number) {
-  const uint64_t size = sdk::dtype_size(v.data.data.dtype);
-  return v.data.data.bytes.data() + (v.data.offset + number) * size;
-}
-
-template <typename T>
-wide number_at(view_spec& v, uint64_t i) {
-  T parts[2] = {};
-  std::memcpy(parts, element<T>(v, i), sdk::dtype_size(v.data.data.dtype));
-  return {parts[0], parts[1]};
-}
-
-template <typename T>
-void fill(view_spec& v, generator& random) {
-  std::uniform_real_distribution<T> pick(-1, 1);
-  const uint64_t parts = sdk::dtype_size(v.data.data.dtype) / sizeof(T);
-  for (uint64_t i = 0; i < points_of(v.extent); ++i) {
-    T values[2] = {pick(random), pick(random)};
-    std::memcpy(element<T>(v, i), values, parts * sizeof(T));
-  }
-}
 
 struct operands {
   std::vector<view_spec> views;

@@ -72,7 +72,25 @@ array of_logsumexp(const direction& along, const array& x, const array& y, const
   return found + (part(where(is_zero, g + 1, 0)) - part(astype(is_zero, g.dtype())));
 }
 
+// x moved by one place along axis 1, to higher indices if `up`; what moves in is 0.
+array shifted(const array& x, bool up) {
+  const std::int64_t n = x.dim(1);
+  const array zero = zeros_like(x({slice{}, slice{0, 1}}));
+  if (up) return concatenate({zero, x({slice{}, slice{0, n - 1}})}, 1);
+  return concatenate({x({slice{}, slice{1, n}}), zero}, 1);
+}
+
 }  // namespace
+
+// The cotangent of x is the recurrence of g in the opposite direction, with the a of the element
+// that follows.
+std::vector<array> recurrence_cotangents(const array& y, const array& g) {
+  const graph::node& n = *y.node();
+  const array a(n.inputs[0]);
+  const bool reverse = n.operation().get<tutti_scan_params>().reverse != 0;
+  const array of_x = linear_recurrence(shifted(a, reverse), g, 1, !reverse);
+  return {of_x * shifted(y, !reverse), of_x};
+}
 
 std::vector<array> scan_cotangents(const array& y, const array& g, int order) {
   const graph::node& n = *y.node();

@@ -312,7 +312,7 @@ struct backend {
   static uint32_t argument_bytes(const sdk::program_layout& layout);
   static code build(tutti_device& device, const std::string& source, const std::string& label);
   static kernel make_kernel(code& program, const char* name) { return program.function(name); }
-  static kernel kernel_of(tutti_device& device, sdk::kernel_file file, const std::string& options,
+  static kernel kernel_of(tutti_device& device, const char* file, const std::string& options,
                           const char* name);
   // In kernel.cpp.
   class kernel_memory {

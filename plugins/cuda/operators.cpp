@@ -11,26 +11,12 @@ struct tutti_plan : tutti::sdk::device_plan<tutti::cuda::backend> {
 
 namespace tutti::cuda {
 
-CUfunction backend::kernel_of(tutti_device& device, sdk::kernel_file file,
-                              const std::string& options, const char* name) {
-  switch (file) {
-    case sdk::kernel_file::convolution:
-      return device.kernel(kernels::convolution_cu, options, name);
-    case sdk::kernel_file::fft:  // rounds as on other devices
-      return device.kernel(kernels::fft_cu, options + ' ' + program_options, name);
-    case sdk::kernel_file::gather:
-      return device.kernel(kernels::gather_cu, options, name);
-    case sdk::kernel_file::lookup:
-      return device.kernel(kernels::lookup_cu, options, name);
-    case sdk::kernel_file::partition:
-      return device.kernel(kernels::partition_cu, options, name);
-    case sdk::kernel_file::scan:  // rounds as programs do
-      return device.kernel(kernels::scan_cu, options + ' ' + program_options, name);
-    case sdk::kernel_file::spmm:  // rounds as on other devices
-      return device.kernel(kernels::spmm_cu, options + ' ' + program_options, name);
-    default:
-      return device.kernel(kernels::sort_cu, options, name);
-  }
+CUfunction backend::kernel_of(tutti_device& device, const char* file, const std::string& options,
+                              const char* name) {
+  const std::string_view text = kernels::text_of(std::string(file) + ".cu");
+  // Convolutions may contract products with sums; others round as programs and other devices do.
+  const bool contracts = text == kernels::convolution_cu;
+  return device.kernel(text, contracts ? options : options + ' ' + program_options, name);
 }
 
 plan_constants::plan_constants(tutti_device& device, std::span<const std::byte> bytes)

@@ -271,7 +271,7 @@ struct backend {
   static uint32_t argument_bytes(const sdk::program_layout& layout);
   static code build(tutti_device& device, const std::string& source, const std::string& label);
   static kernel make_kernel(code& program, const char* name);
-  static shared_kernel* kernel_of(tutti_device& device, sdk::kernel_file file,
+  static shared_kernel* kernel_of(tutti_device& device, const char* file,
                                   const std::string& options, const char* name);
   static locked_kernel for_launch(shared_kernel* kernel) { return locked_kernel(*kernel); }
   // In kernel.cpp.

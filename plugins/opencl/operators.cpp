@@ -10,34 +10,9 @@ struct tutti_plan : tutti::sdk::device_plan<tutti::opencl::backend> {
 };
 
 namespace tutti::opencl {
-namespace {
-
-std::string_view text_of(sdk::kernel_file file) {
-  switch (file) {
-    case sdk::kernel_file::convolution:
-      return kernels::convolution_cl;
-    case sdk::kernel_file::fft:
-      return kernels::fft_cl;
-    case sdk::kernel_file::gather:
-      return kernels::gather_cl;
-    case sdk::kernel_file::lookup:
-      return kernels::lookup_cl;
-    case sdk::kernel_file::partition:
-      return kernels::partition_cl;
-    case sdk::kernel_file::scan:
-      return kernels::scan_cl;
-    case sdk::kernel_file::spmm:
-      return kernels::spmm_cl;
-    default:
-      return kernels::sort_cl;
-  }
-}
-
-}  // namespace
-
-shared_kernel* backend::kernel_of(tutti_device& device, sdk::kernel_file file,
+shared_kernel* backend::kernel_of(tutti_device& device, const char* file,
                                   const std::string& options, const char* name) {
-  return &device.kernel(text_of(file), options, name);
+  return &device.kernel(kernels::text_of(std::string(file) + ".cl"), options, name);
 }
 
 plan_constants::plan_constants(tutti_device& device, std::span<const std::byte> bytes) {

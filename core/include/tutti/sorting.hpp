@@ -34,7 +34,7 @@ struct scan_options {
 
 /// Integers and bool become i64 (u64 for unsigned) unless options.type is given; they wrap. Throws
 /// dtype_error for floats to integers and complex numbers to real ones. Products of complex numbers
-/// take log2(n) passes.
+/// are a linear_recurrence.
 TUTTI_API array cumsum(const array& a, const scan_options& options = {});
 TUTTI_API array cumprod(const array& a, const scan_options& options = {});
 /// The largest or smallest element so far, in a's dtype. NaN is propagated. Neutral elements are
@@ -43,6 +43,14 @@ TUTTI_API array cummax(const array& a, const scan_options& options = {});
 TUTTI_API array cummin(const array& a, const scan_options& options = {});
 /// log(cumsum(exp(a))) without overflow; integers become f32.
 TUTTI_API array logcumsumexp(const array& a, const scan_options& options = {});
+/// A linear recurrence along `axis`: y[n] = a[n] y[n-1] + x[n], from y[0] = x[0]; a[0] is not used.
+/// In reverse y[n] = a[n] y[n+1] + x[n], from the last element. a and x broadcast and promote; bool
+/// and integers become f32; f16 and bf16 are computed in f32. With a constant a = 1 - alpha and
+/// alpha x it is exponential smoothing. Long lines are computed in chunks (G. E. Blelloch, "Prefix
+/// sums and their applications", 1990): where products of a overflow within a chunk, results that
+/// follow a y other than 0 may be infinite or NaN.
+TUTTI_API array linear_recurrence(const array& a, const array& x, integer axis = -1,
+                                  bool reverse = false);
 /// cumsum and cumprod as in the Python array API standard: with include_initial the neutral element
 /// comes first and the axis is longer by one. Without axis, a must be 1-d.
 TUTTI_API array cumulative_sum(const array& a, std::optional<integer> axis = {},

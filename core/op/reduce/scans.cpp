@@ -20,24 +20,20 @@ array scan(const array& a, tutti_scan kind, const scan_options& options, dtype r
   return reshape(y, x.shape());
 }
 
-// In log2(n) passes, each of which multiplies by the element 1, 2, 4, ... positions before (W. D.
-// Hillis, G. L. Steele, "Data parallel algorithms", CACM 1986).
+// The recurrence y[n] = a[n] y[n-1].
 array complex_products(const array& a, const scan_options& options, std::string_view op) {
   const array x = options.axis ? a : reshape(a, {a.size()});
   const op::along at(x.shape(), options.axis.value_or(0), op);
   if (x.size() == 0) return x;
   array y = reshape(x, {at.outer, at.length, at.inner});
   if (options.reverse) y = flip(y, 1);
-  const auto part = [&](std::optional<std::int64_t> start, std::optional<std::int64_t> stop) {
-    return y({slice{}, slice{start, stop}});
-  };
   if (options.exclusive) {
     const array one =
         graph::constant({at.outer, 1, at.inner}, y.dtype(), std::int64_t{1}, y.node()->device);
-    y = concatenate({one, part({}, -1)}, 1);
+    y = concatenate({one, y({slice{}, slice{{}, -1}})}, 1);
   }
-  for (std::int64_t before = 1; before < at.length; before *= 2)
-    y = concatenate({part({}, before), part({}, -before) * part(before, {})}, 1);
+  const array is_first = expand_dims(graph::iota({at.length}, y.node()->device) == 0, 1);
+  y = linear_recurrence(y, where(is_first, y, 0), 1);
   if (options.reverse) y = flip(y, 1);
   return reshape(y, x.shape());
 }
@@ -123,6 +119,24 @@ array logcumsumexp(const array& a, const scan_options& options) {
   const dtype type = op::real_floating_type_of(a, "logcumsumexp");
   return scan(op::cast(a, type, "logcumsumexp"), TUTTI_SCAN_LOGSUMEXP, options, type,
               "logcumsumexp");
+}
+
+array linear_recurrence(const array& a, const array& x, integer axis, bool reverse) {
+  constexpr const char* op = "linear_recurrence";
+  const array operands[] = {a, x};
+  const dtype type = op::floating_type_of(operands, op);
+  const dtype wide = graph::compute_dtype(type);
+  const shape extents = broadcast_shapes(graph::get(a, op).extents, graph::get(x, op).extents, op);
+  const op::along at(extents, axis, op);
+  if (extents.size() == 0) return op::zeros_on(extents, type, x.node()->device);
+  const auto lines = [&](const array& given) {
+    return op::around_axis(broadcast_to(op::cast(given, wide, op), extents), at);
+  };
+  const array inputs[] = {lines(a), lines(x)};
+  const tutti_scan_params p{0, TUTTI_SCAN_SUM, false, reverse, 0};
+  const array y =
+      graph::operation({TUTTI_OPERATOR_RECURRENCE, p}, wide, inputs[1].shape(), inputs, op);
+  return op::cast(reshape(y, extents), type, op);
 }
 
 array cumulative_sum(const array& a, std::optional<integer> axis, std::optional<dtype> type,

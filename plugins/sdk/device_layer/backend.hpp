@@ -54,7 +54,7 @@ concept device_backend = requires(typename B::device& device, const typename B::
   { B::make_kernel(code, name) } -> std::same_as<typename B::kernel>;
   // A kernel of one of the plugin's kernel files: options, name; built once and cached by the
   // device. Plans keep the returned object; for_launch converts it for recording.launch.
-  B::for_launch(B::kernel_of(device, kernel_file::scan, text, name));
+  B::for_launch(B::kernel_of(device, "scan", text, name));
   // Device memory with these bytes, which a plan keeps for its kernels. Work that reads it may be
   // pending when it is destroyed.
   requires std::constructible_from<typename B::constants, typename B::device&,

@@ -57,7 +57,7 @@ void launch_on_cpu(const device_description& device, const operator_call& l,
                                   {offsetof(shape, out_offset), operand::view0, size},
                                   {offsetof(shape, in_offset), operand::view1, size},
                                   {offsetof(shape, bias_offset), bias, size}};
-  on.launch({kernel_file::convolution,
+  on.launch({"convolution",
              options,
              "tutti_convolution_pack",
              label,
@@ -68,8 +68,8 @@ void launch_on_cpu(const device_description& device, const operator_call& l,
              plan.pack_groups,
              false});
   const auto launch = [&](const char* kernel, std::initializer_list<operand> memory) {
-    on.launch({kernel_file::convolution, options, kernel, label, memory, &plan.shape,
-               sizeof plan.shape, offsets, plan.groups, last});
+    on.launch({"convolution", options, kernel, label, memory, &plan.shape, sizeof plan.shape,
+               offsets, plan.groups, last});
   };
   if (plan.way == convolution_way::dots)
     return launch("tutti_convolution_dots", {operand::view0, operand::view1, operand::view2, bias,
@@ -92,7 +92,7 @@ void launch_on_gpu(const device_description& device, const operator_call& l,
                                   {offsetof(shape, in_offset), operand::view1, size},
                                   {offsetof(shape, weight_offset), operand::view2, size},
                                   {offsetof(shape, sums_offset), sums, size}};
-  on.launch({kernel_file::convolution,
+  on.launch({"convolution",
              options,
              plan.each ? "tutti_convolve_each" : "tutti_convolve",
              label,
@@ -104,7 +104,7 @@ void launch_on_gpu(const device_description& device, const operator_call& l,
              last && !in_parts});
   if (!in_parts) return;
   const int64_t all = g.batch * g.groups * g.outputs * g.to[0] * g.to[1] * g.to[2];
-  on.launch({kernel_file::convolution,
+  on.launch({"convolution",
              options,
              "tutti_convolve_parts",
              label,

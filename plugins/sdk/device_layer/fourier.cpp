@@ -285,7 +285,7 @@ class fft_launches {
         {offsetof(fft_lines_shape<T>, to), to.where, sizeof(T)},
         {offsetof(fft_lines_shape<T>, from), from.where, sizeof(T)},
         {offsetof(fft_lines_shape<T>, stage), operand::workspace, sizeof(T)}};
-    on_.launch({kernel_file::fft,
+    on_.launch({"fft",
                 options_,
                 "tutti_fft_lines",
                 "fft",
@@ -312,7 +312,7 @@ class fft_launches {
     shape_.from = from.offset;
     const shape_offset offsets[] = {{offsetof(fft_shape<T>, to), to.where, sizeof(T)},
                                     {offsetof(fft_shape<T>, from), from.where, sizeof(T)}};
-    on_.launch({kernel_file::fft,
+    on_.launch({"fft",
                 options,
                 kernel,
                 "fft",

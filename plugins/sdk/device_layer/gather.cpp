@@ -154,8 +154,7 @@ class sorted_scatter {
         {offsetof(gather_shape, rows_offset), operand::workspace, 4},
         {offsetof(gather_shape, order_offset), operand::workspace, 4},
         {offsetof(gather_shape, parts_offset), operand::workspace, std::max(part_bytes_, 1u)}};
-    on.launch({kernel_file::gather, options, name, "scatter", memory, &g_, sizeof g_, offsets,
-               groups, last});
+    on.launch({"gather", options, name, "scatter", memory, &g_, sizeof g_, offsets, groups, last});
   }
 
   const device_description& device_;
@@ -213,7 +212,7 @@ void launch_gather(const device_description& device, const operator_call& l,
       {offsetof(gather_shape, hits_offset), operand::workspace, 4}};
   if (!take && compensates(l)) {
     g.hits_offset = static_cast<int64_t>((bytes_of_losses(l) + 3) / 4);
-    on.launch({kernel_file::gather,
+    on.launch({"gather",
                options,
                "tutti_scatter",
                "scatter",
@@ -225,7 +224,7 @@ void launch_gather(const device_description& device, const operator_call& l,
                true});
     return;
   }
-  on.launch({kernel_file::gather,
+  on.launch({"gather",
              options,
              take ? "tutti_take" : "tutti_scatter",
              take ? "take" : "scatter",

@@ -147,11 +147,15 @@ std::string scan_options(const device_description& device, int32_t out, int32_t 
          " -DIS_F64=" + flag(type == TUTTI_F64 || in == TUTTI_F64) + " -DROWS=" + flag(rows);
 }
 
-std::string spmm_options(const device_description& device, int32_t dtype, int32_t index) {
+std::string number_options(const device_description& device, int32_t dtype) {
   const bool is_pair = is_complex(static_cast<uint8_t>(dtype));
   const int32_t real = is_pair ? part_dtype(static_cast<uint8_t>(dtype)) : dtype;
-  return group_option(device) + " -DT=" + stored_name(real) + " -DINDEX=" + index_name(index) +
-         " -DIS_COMPLEX=" + flag(is_pair) + " -DIS_F64=" + flag(real == TUTTI_F64);
+  return group_option(device) + " -DT=" + stored_name(real) + " -DIS_COMPLEX=" + flag(is_pair) +
+         " -DIS_F64=" + flag(real == TUTTI_F64);
+}
+
+std::string spmm_options(const device_description& device, int32_t dtype, int32_t index) {
+  return number_options(device, dtype) + " -DINDEX=" + index_name(index);
 }
 
 std::string sort_options(const device_description& device, const sort_plan& plan, int32_t dtype) {

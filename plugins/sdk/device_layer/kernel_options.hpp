@@ -33,6 +33,8 @@ std::string convolution_options(const device_description& device, int32_t dtype,
 std::string scan_options(const device_description& device, int32_t out, int32_t in, int32_t scan,
                          bool rows);
 /// Elements of `dtype`, columns of type `index`.
+std::string number_options(const device_description& device,
+                           int32_t dtype);  // of numbers_shared.cl
 std::string spmm_options(const device_description& device, int32_t dtype, int32_t index);
 std::string sort_options(const device_description& device, const sort_plan& plan, int32_t dtype);
 

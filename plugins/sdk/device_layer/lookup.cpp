@@ -38,7 +38,7 @@ void search(const device_description& device, const operator_call& l, operator_l
   const shape_offset offsets[] = {{offsetof(lookup_shape, out_offset), operand::view0, 8},
                                   {offsetof(lookup_shape, in_offset), operand::view1, size},
                                   {offsetof(lookup_shape, values_offset), operand::view2, size}};
-  on.launch({kernel_file::lookup,
+  on.launch({"lookup",
              options,
              "tutti_search",
              "tutti_search",
@@ -58,7 +58,7 @@ void select(const device_description& device, const operator_call& l, operator_l
   const shape_offset offsets[] = {
       {offsetof(lookup_shape, out_offset), operand::view0, 8},
       {offsetof(lookup_shape, in_offset), operand::view1, dtype_size(l.views[1].dtype)}};
-  on.launch({kernel_file::lookup,
+  on.launch({"lookup",
              options,
              "tutti_select",
              "tutti_select",
@@ -84,8 +84,7 @@ void count(const device_description& device, const operator_call& l, operator_la
       {offsetof(lookup_shape, partial_offset), operand::workspace, 4}};
   const auto launch = [&](const char* name, std::initializer_list<operand> memory, uint64_t groups,
                           bool last) {
-    on.launch(
-        {kernel_file::lookup, options, name, name, memory, &g, sizeof g, offsets, groups, last});
+    on.launch({"lookup", options, name, name, memory, &g, sizeof g, offsets, groups, last});
   };
   launch("tutti_count_clear", {operand::workspace}, groups_on(device, p.bins * p.copies), false);
   launch(p.shared ? "tutti_count_shared" : "tutti_count", {operand::workspace, operand::view1},

@@ -18,8 +18,8 @@ namespace tutti::sdk {
 /// An operator with its kernels; tutti_plan derives from it.
 template <typename B>
 struct device_plan {
-  using prepared_kernel = decltype(B::kernel_of(std::declval<typename B::device&>(),
-                                                kernel_file::scan, std::string(), ""));
+  using prepared_kernel =
+      decltype(B::kernel_of(std::declval<typename B::device&>(), "scan", std::string(), ""));
   struct step : prepared_launch {
     step(const kernel_launch& from, prepared_kernel k) : prepared_launch(from), kernel(k) {}
     prepared_kernel kernel;

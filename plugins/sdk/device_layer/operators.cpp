@@ -31,6 +31,16 @@ bool supports_ordering(const device_description& device, const operator_call& l,
   return true;
 }
 
+// Floats and complex numbers in whose parts the device computes.
+bool supports_numbers(const device_description& device, const operator_call& l,
+                      const char** reason) {
+  const auto dtype = static_cast<uint8_t>(l.views[0].dtype);
+  const uint32_t real = is_complex(dtype) ? part_dtype(dtype) : dtype;
+  const bool computes = (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(real)) != 0;
+  if (!computes) *reason = "this device does not compute in that dtype";
+  return computes;
+}
+
 uint64_t no_workspace(const device_description&, const operator_call&) { return 0; }
 
 // The functions of an operator kind; several kinds may share them.
@@ -55,8 +65,9 @@ constexpr kernel_row kernel_rows[] = {
     {TUTTI_OPERATOR_PARTITION, supports_ordering, partition_workspace, launch_partition},
     {TUTTI_OPERATOR_CONVOLUTION, supports_convolution, convolution_workspace, launch_convolution},
     {TUTTI_OPERATOR_FFT, supports_fourier, fourier_workspace, launch_fourier},
-    {TUTTI_OPERATOR_SPMM, supports_spmm, spmm_workspace, launch_spmm},
-    {TUTTI_OPERATOR_SDDMM, supports_sddmm, no_workspace, launch_sddmm},
+    {TUTTI_OPERATOR_SPMM, supports_numbers, spmm_workspace, launch_spmm},
+    {TUTTI_OPERATOR_RECURRENCE, supports_numbers, recurrence_workspace, launch_recurrence},
+    {TUTTI_OPERATOR_SDDMM, supports_numbers, no_workspace, launch_sddmm},
 };
 
 const kernel_row* find_kernels(int32_t kind) {

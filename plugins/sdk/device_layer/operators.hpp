@@ -17,8 +17,6 @@ namespace tutti::sdk {
 
 struct sort_plan;
 
-enum class kernel_file { gather, lookup, partition, scan, sort, convolution, fft, spmm };
-
 /// Memory that a kernel uses: a view of the operator, its workspace, or the constants of its plan.
 enum class operand { view0, view1, view2, view3, view4, workspace, constants };
 
@@ -32,7 +30,7 @@ struct shape_offset {
 /// One launch. The arguments are `memory` in this order, then the shape by value, whose offsets are
 /// relative to each operand.
 struct kernel_launch {
-  kernel_file file;
+  const char* file;            // the name of kernels_cl/NAME_shared.cl
   const std::string& options;  // "-DNAME=VALUE ...", without spaces in values
   const char* kernel;
   const char* label;  // for errors
@@ -78,11 +76,12 @@ bool supports_fourier(const device_description& device, const operator_call& l,
 uint64_t fourier_workspace(const device_description& device, const operator_call& l);
 void launch_fourier(const device_description& device, const operator_call& l,
                     operator_launcher& on);
-bool supports_spmm(const device_description& device, const operator_call& l, const char** reason);
 uint64_t spmm_workspace(const device_description& device, const operator_call& l);
 void launch_spmm(const device_description& device, const operator_call& l, operator_launcher& on);
-bool supports_sddmm(const device_description& device, const operator_call& l, const char** reason);
 void launch_sddmm(const device_description& device, const operator_call& l, operator_launcher& on);
+uint64_t recurrence_workspace(const device_description& device, const operator_call& l);
+void launch_recurrence(const device_description& device, const operator_call& l,
+                       operator_launcher& on);
 uint64_t lookup_workspace(const device_description& device, const operator_call& l);
 void launch_lookup(const device_description& device, const operator_call& l, operator_launcher& on);
 uint64_t partition_workspace(const device_description& device, const operator_call& l);

@@ -72,8 +72,7 @@ void launch_partition(const device_description& device, const operator_call& l,
                                   {offsetof(partition_shape, sizes_offset), workspace, 4}};
   const auto launch = [&](const char* name, std::initializer_list<operand> memory, uint64_t groups,
                           bool last) {
-    on.launch(
-        {kernel_file::partition, options, name, name, memory, &g, sizeof g, offsets, groups, last});
+    on.launch({"partition", options, name, name, memory, &g, sizeof g, offsets, groups, last});
   };
   const uint64_t for_rows = std::min(p.groups, static_cast<uint64_t>(p.rows));
   if (p.way == selection_way::whole_rows)

@@ -51,7 +51,7 @@ void launch_scan(const device_description& device, const operator_call& l, opera
       {offsetof(scan_shape, in_offset), operand::view1, dtype_size(l.views[1].dtype)},
       {offsetof(scan_shape, totals_offset), operand::workspace, dtype_size(scan_accumulator(out))}};
   if (p.chunks > 1)
-    on.launch({kernel_file::scan,
+    on.launch({"scan",
                options,
                "tutti_scan_totals",
                "scan",
@@ -63,7 +63,7 @@ void launch_scan(const device_description& device, const operator_call& l, opera
                false});
   // Without totals the kernel does not read them, but drivers require a buffer.
   const operand totals = p.chunks > 1 ? operand::workspace : operand::view1;
-  on.launch({kernel_file::scan,
+  on.launch({"scan",
              options,
              "tutti_scan",
              "scan",

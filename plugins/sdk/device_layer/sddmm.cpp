@@ -53,14 +53,6 @@ uint64_t groups_of_sddmm(const device_description& device, const sddmm_shape& g)
 
 }  // namespace
 
-bool supports_sddmm(const device_description& device, const operator_call& l, const char** reason) {
-  const auto dtype = static_cast<uint8_t>(l.views[0].dtype);
-  const uint32_t real = is_complex(dtype) ? part_dtype(dtype) : dtype;
-  const bool computes = (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(real)) != 0;
-  if (!computes) *reason = "sddmm: this device does not compute in that dtype";
-  return computes;
-}
-
 void launch_sddmm(const device_description& device, const operator_call& l, operator_launcher& on) {
   const sddmm_shape g = shape_of_sddmm(l);
   if (g.elements == 0) return;
@@ -70,7 +62,7 @@ void launch_sddmm(const device_description& device, const operator_call& l, oper
                                   {offsetof(sddmm_shape, columns_offset), operand::view2, index},
                                   {offsetof(sddmm_shape, a_offset), operand::view3, size},
                                   {offsetof(sddmm_shape, b_offset), operand::view4, size}};
-  on.launch({kernel_file::spmm,
+  on.launch({"spmm",
              spmm_options(device, l.views[0].dtype, l.views[1].dtype),
              "tutti_sddmm",
              "sddmm",

@@ -84,8 +84,8 @@ class sorter {
         {offsetof(sort_shape, index_to_offset), memory_of(pass_.index_to), 4},
         {offsetof(sort_shape, counts_offset), operand::workspace, 4},
         {offsetof(sort_shape, stage_offset), operand::workspace, 4}};
-    on_.launch({kernel_file::sort, options_, name, name, memory, &shape_, sizeof shape_, offsets,
-                groups, last});
+    on_.launch(
+        {"sort", options_, name, name, memory, &shape_, sizeof shape_, offsets, groups, last});
   }
   static int64_t in_workspace(uint64_t bytes, uint64_t size) {
     return static_cast<int64_t>(bytes / size);

@@ -54,7 +54,7 @@ void launch_on_gpu(const device_description& device, const operator_call& l, spm
   constexpr int64_t most_groups = 1 << 20;
   const auto size = static_cast<int64_t>(dtype_size(l.views[0].dtype));
   g.carries_offset = carried_count(g) * 8 / size;
-  on.launch({kernel_file::spmm,
+  on.launch({"spmm",
              options,
              g.width == 1 ? "tutti_spmv" : "tutti_spmm",
              spmm_label,
@@ -68,7 +68,7 @@ void launch_on_gpu(const device_description& device, const operator_call& l, spm
   if (g.tiles == 1) return;
   const int64_t group = device.work_group, items = g.tiles * g.width;
   const shape_offset carried[] = {offsets[0], offsets[5], offsets[6]};
-  on.launch({kernel_file::spmm,
+  on.launch({"spmm",
              options,
              "tutti_spmm_carries",
              spmm_label,
@@ -81,14 +81,6 @@ void launch_on_gpu(const device_description& device, const operator_call& l, spm
 }
 
 }  // namespace
-
-bool supports_spmm(const device_description& device, const operator_call& l, const char** reason) {
-  const auto dtype = static_cast<uint8_t>(l.views[0].dtype);
-  const uint32_t real = is_complex(dtype) ? part_dtype(dtype) : dtype;
-  const bool computes = (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(real)) != 0;
-  if (!computes) *reason = "spmm: this device does not compute in that dtype";
-  return computes;
-}
 
 uint64_t spmm_workspace(const device_description& device, const operator_call& l) {
   if (device.kind == schedule::cpu) return 0;
@@ -110,7 +102,7 @@ void launch_spmm(const device_description& device, const operator_call& l, opera
                                   {offsetof(spmm_shape, carries_offset), operand::workspace, size},
                                   {offsetof(spmm_shape, carried_offset), operand::workspace, 8}};
   if (device.kind != schedule::cpu) return launch_on_gpu(device, l, g, options, offsets, on);
-  on.launch({kernel_file::spmm,
+  on.launch({"spmm",
              options,
              g.width == 1 ? "tutti_spmv" : "tutti_spmm",
              spmm_label,

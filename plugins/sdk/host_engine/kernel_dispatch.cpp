@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Searches the kernels of an instruction set (units: CMakeLists.txt).
+// Searches the kernels of an instruction set (units: CMakeLists.txt, which writes
+// host_kernel_units.hpp).
 #include <algorithm>
 
+#include "host_kernel_units.hpp"
 #include "sdk/host_engine/dispatch.hpp"
 
-// clang-format off
-#define TUTTI_FLOAT_PRODUCTS(F, SET)                \
-  F(SET, matmul_float) F(SET, matmul_double)        \
-  F(SET, convolution_float) F(SET, convolution_double)
-#define TUTTI_KERNEL_UNITS(F, SET)                                                   \
-  TUTTI_FLOAT_PRODUCTS(F, SET)                                                       \
-  F(SET, fft) F(SET, gather) F(SET, gather_complex) F(SET, lookup) F(SET, partition) \
-  F(SET, scan_float) F(SET, scan_int) F(SET, sort)                                   \
-  F(SET, spmm) F(SET, spmm_complex)                                                  \
-  F(SET, matmul_uchar) F(SET, matmul_ushort) F(SET, matmul_uint) F(SET, matmul_ulong)
-// clang-format on
 #define TUTTI_DECLARED(SET, UNIT) extern const kernel_table SET##_##UNIT;
 #define TUTTI_ADDRESS(SET, UNIT) &routines::SET##_##UNIT,
 

@@ -120,6 +120,11 @@ void add_spmm(builds& to, std::initializer_list<int32_t> of) {
       to[spmm_options(any_cpu(), dtype, index)] = {"tutti_spmv", "tutti_spmm", "tutti_sddmm"};
 }
 
+void add_recurrence(builds& to, std::initializer_list<int32_t> of) {
+  for (const int32_t dtype : of)
+    to[number_options(any_cpu(), dtype)] = {"tutti_recurrence_chunks", "tutti_recurrence"};
+}
+
 // Scans of inputs in the result's or the accumulator's dtype; other inputs are converted first.
 void add_scan(builds& to, bool floating) {
   for (const int32_t out : dtypes) {
@@ -252,6 +257,8 @@ std::string unit_text(const std::string& unit, const std::string& path) {
   if (unit == "sort") add_sort(all);
   if (unit == "spmm") add_spmm(all, {TUTTI_F32, TUTTI_F64});
   if (unit == "spmm_complex") add_spmm(all, {TUTTI_C64, TUTTI_C128});
+  if (unit == "recurrence") add_recurrence(all, {TUTTI_F32, TUTTI_F64});
+  if (unit == "recurrence_complex") add_recurrence(all, {TUTTI_C64, TUTTI_C128});
   if (unit == "scan_int") add_scan(all, false);
   if (unit == "scan_float") add_scan(all, true);
   if (all.empty()) throw std::runtime_error("no such unit: " + unit);
