@@ -6,7 +6,7 @@
 #include <tutti/nn.hpp>
 #include <tutti/tutti.hpp>
 
-#include "tutti_test/dense.hpp"
+#include "differences.hpp"
 
 namespace epilogue_test {
 
@@ -214,36 +214,21 @@ BOOST_AUTO_TEST_CASE(layers_of_a_network_are_single_launches) {
   BOOST_TEST(all_in_one(launches([&] { y.eval(); }), 3, 6));
 }
 
-// Gradients against differences of the value in double.
+// Gradients in f64 against differences, those in f32 against them.
 BOOST_AUTO_TEST_CASE(gradients_go_through) {
   const operands o(6, 5, 4);
   const auto loss = [&](const std::vector<array>& p) {
     return tutti::sum(tutti::square(tutti::relu(tutti::matmul(o.x, p[0]) + p[1])));
   };
-  auto [value, gradients] = tutti::value_and_grad(loss)({o.y, o.z});
+  const std::vector<array> at = {o.y, o.z}, wide = {upload_as<double>(o.b), upload_as<double>(o.c)};
+  auto [value, gradients] = tutti::value_and_grad(loss)(at);
   tutti::eval(std::vector<array>{value});  // the gradients ask later for what was not stored
-  const auto total = [&](const dense& b, const dense& c) {
-    double sum = 0;
-    for (double v : layer(o.a, b, c, true).values) sum += v * v;
-    return sum;
-  };
-  BOOST_TEST(std::abs(value.item() - total(o.b, o.c)) < 1e-4);
-  const double step = 1e-6;
-  const dense by_bias = tabulate({4}, [&](const position& i) {
-    dense up = o.c, down = o.c;
-    up.values[static_cast<std::size_t>(i[0])] += step;
-    down.values[static_cast<std::size_t>(i[0])] -= step;
-    return (total(o.b, up) - total(o.b, down)) / (2 * step);
-  });
-  const dense by_weight = tabulate({5, 4}, [&](const position& i) {
-    dense up = o.b, down = o.b;
-    up.values[static_cast<std::size_t>(i[0] * 4 + i[1])] += step;
-    down.values[static_cast<std::size_t>(i[0] * 4 + i[1])] -= step;
-    return (total(up, o.c) - total(down, o.c)) / (2 * step);
-  });
+  check_gradient(loss, {o.b, o.c});
+  const std::vector<array> expected = tutti::grad(loss)(wide);
+  BOOST_TEST(matches(value, read(loss(wide)), {.absolute = 1e-4}));
   const tolerance close{.relative = 1e-4, .absolute = 1e-4};
-  BOOST_TEST(matches(gradients[0], by_weight, close));
-  BOOST_TEST(matches(gradients[1], by_bias, close));
+  BOOST_TEST(matches(gradients[0], read(expected[0]), close));
+  BOOST_TEST(matches(gradients[1], read(expected[1]), close));
 }
 
 }  // namespace epilogue_test
