@@ -21,11 +21,12 @@ const tolerance near{.relative = 1e-5, .absolute = 1e-5};
 
 // [M, K] x [K, N] + [N], then max(x, 0) where `relu`.
 dense layer(const dense& a, const dense& b, const dense& bias, bool relu) {
-  return tabulate({a.extents[0], b.extents[1]}, [&](const position& i) {
-    double sum = bias.values[static_cast<std::size_t>(i[1])];
-    for (std::int64_t k = 0; k < a.extents[1]; ++k) sum += a.at({i[0], k}) * b.at({k, i[1]});
-    return relu && sum < 0 ? 0 : sum;
-  });
+  dense out = by_loops({"ik", "kj"}, "ij", {a, b});
+  for (std::size_t i = 0; i < out.values.size(); ++i) {
+    out.values[i] += bias.values[i % bias.values.size()];
+    if (relu) out.values[i] = std::max(out.values[i], 0.0);
+  }
+  return out;
 }
 
 template <class F>
@@ -105,12 +106,11 @@ BOOST_AUTO_TEST_CASE(batches_share_the_bias) {
   const dense a = random_dense({3, 5, 8}, -1, 1, 54), b = random_dense({3, 8, 7}, -1, 1, 55);
   const dense w = random_dense({8, 7}, -1, 1, 56), c = random_dense({7}, -1, 1, 57);
   const auto expected = [&](bool shared) {
-    return tabulate({3, 5, 7}, [&](const position& i) {
-      double sum = c.at({i[2]});
-      for (std::int64_t k = 0; k < 8; ++k)
-        sum += a.at({i[0], i[1], k}) * (shared ? w.at({k, i[2]}) : b.at({i[0], k, i[2]}));
-      return std::max(sum, 0.0);
-    });
+    dense out =
+        shared ? by_loops({"bik", "kj"}, "bij", {a, w}) : by_loops({"bik", "bkj"}, "bij", {a, b});
+    for (std::size_t i = 0; i < out.values.size(); ++i)
+      out.values[i] = std::max(out.values[i] + c.values[i % 7], 0.0);
+    return out;
   };
   const array x = upload_as<float>(a), y = upload_as<float>(b), z = upload_as<float>(c);
   array each = tutti::relu(tutti::matmul(x, y) + z);
