@@ -301,16 +301,7 @@ BOOST_AUTO_TEST_CASE(diagonals) {
                              return cube.at({p[0], p[1], i[0]});
                            })));
         if (length > 0) BOOST_TEST(is_view(d));
-        BOOST_TEST(matches(tutti::sum(tutti::diagonal(x, k, 1, 0), 1),
-                           tabulate({5},
-                                    [&](const position& i) {
-                                      double total = 0;
-                                      for (std::int64_t r = 0; r < 4; ++r)
-                                        if (r - k >= 0 && r - k < 6)
-                                          total += cube.at({r, r - k, i[0]});
-                                      return total;
-                                    }),
-                           {.absolute = 1e-6}));
+        BOOST_TEST(matches(tutti::diagonal(x, k, 1, 0), read(tutti::diagonal(x, -k))));
       }
     }
   }
