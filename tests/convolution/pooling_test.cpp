@@ -164,17 +164,15 @@ BOOST_AUTO_TEST_CASE(windows_are_views) {
     }
   const array a = upload_as<float>(x);
   const auto outside = [&](const shape& extents, const shape& strides, std::int64_t offset) {
-    const std::string got =
-        message_of<tutti::index_error>([&] { tutti::as_strided(a, extents, strides, offset); });
-    BOOST_TEST(got.find("reach beyond 90 elements") != std::string::npos, got);
+    BOOST_TEST(fails<tutti::index_error>([&] { tutti::as_strided(a, extents, strides, offset); },
+                                         "reach beyond 90 elements"));
   };
   outside({91}, {1}, 0);
   outside({2}, {-1}, 0);
   outside({3, 3}, {std::int64_t{1} << 62, 1}, 0);
   outside({1}, {1}, 90);
-  const std::string longer =
-      message_of<tutti::shape_error>([&] { tutti::sliding_window_view(a, {7}, {2}); });
-  BOOST_TEST(longer.find("a window [7] over [3,5,6]") != std::string::npos, longer);
+  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::sliding_window_view(a, {7}, {2}); },
+                                       "a window [7] over [3,5,6]"));
 }
 
 // Values between elements, of every kind of places: ONNX's Resize (tests/onnx).

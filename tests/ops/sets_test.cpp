@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binary search, sets, positions and counting against the standard library.
+// Binary search, sets, positions and counting: dtypes, values that are no numbers, shapes, errors.
+// Random elements in every layout: the differential test; long ones: `tutti verify`.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -28,22 +29,6 @@ dense flat(std::vector<double> values) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(binary_search) {
-  dense table = random_integers({1000}, -500, 500, 321);
-  std::sort(table.values.begin(), table.values.end());
-  const dense values = random_integers({30, 40}, -510, 510, 322);
-  const auto expected = [&](bool right) {
-    return tabulate(values.extents, [&](const position& i) {
-      const auto& t = table.values;
-      return (right ? std::upper_bound(t.begin(), t.end(), values.at(i))
-                    : std::lower_bound(t.begin(), t.end(), values.at(i))) -
-             t.begin();
-    });
-  };
-  for (const auto& [layout, v] : layouts(values)) {
-    BOOST_TEST(matches(tutti::searchsorted(upload_as<float>(table), v), expected(false)), layout);
-    BOOST_TEST(matches(tutti::searchsorted(upload_as<std::int32_t>(table), v, side::right),
-                       expected(true)));
-  }
   for (dtype type : {dtype::f16, dtype::bf16}) {
     const array t = array::from<float>({-3, 0, 0, 7}).astype(type);
     const array v = array::from<float>({-4, -3, 0, 1, 7, 8}).astype(type);
@@ -105,23 +90,12 @@ BOOST_AUTO_TEST_CASE(distinct_elements) {
 }
 
 BOOST_AUTO_TEST_CASE(counts_of_numbers) {
-  const dense x = random_integers({60, 70}, 0, 99, 327);
-  std::vector<double> counts(120, 0), sums(100, 0);
-  const dense weights = random_integers(x.extents, -9, 9, 328);
-  for (std::size_t i = 0; i < x.values.size(); ++i) {
-    const auto place = static_cast<std::size_t>(x.values[i]);
-    ++counts[place];
-    sums[place] += weights.values[i];
-  }
+  const array numbers = array::from({{1, 3, 1}, {0, 1, 3}});
   for (dtype type : {dtype::i32, dtype::u8, dtype::i64})
-    BOOST_TEST(matches(tutti::bincount(upload_as<float>(x).astype(type), 120), flat(counts)));
-  const array numbers = upload_as<std::int32_t>(x);
-  BOOST_TEST(matches(tutti::bincount(numbers, upload_as<float>(weights)), flat(sums)));
+    BOOST_TEST(matches(tutti::bincount(numbers.astype(type), 6), flat({1, 3, 0, 2, 0, 0})));
+  const array weights = array::from<float>({{1, 2, 3}, {4, 5, -6}});
+  BOOST_TEST(matches(tutti::bincount(numbers, weights), flat({4, 9, 0, -4})));
   BOOST_TEST(matches(tutti::bincount(tutti::zeros({0}, dtype::i32), 3), flat({0, 0, 0})));
-  const dense many = random_integers({200000}, 0, 6, 329);
-  std::vector<double> few(7, 0);
-  for (double v : many.values) ++few[static_cast<std::size_t>(v)];
-  BOOST_TEST(matches(tutti::bincount(upload_as<std::int32_t>(many)), flat(few)));
   BOOST_TEST(fails<tutti::value_error>(
       [] {
         tutti::bincount(array::from<std::int32_t>({1, -2}));
@@ -130,7 +104,7 @@ BOOST_AUTO_TEST_CASE(counts_of_numbers) {
   BOOST_TEST(fails<tutti::dtype_error>([] { tutti::bincount(tutti::zeros({3})); },
                                        "bincount: indices must be integers, got f32"));
   BOOST_TEST(
-      fails<tutti::shape_error>([&] { tutti::bincount(numbers, tutti::zeros({3})); }, "[60,70]"));
+      fails<tutti::shape_error>([&] { tutti::bincount(numbers, tutti::zeros({3})); }, "[2,3]"));
 }
 
 namespace {
