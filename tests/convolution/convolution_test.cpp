@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Convolutions against their definition: axes, strides, padding, dilation, groups, layouts, dtypes.
-// Sums of small integers are exact in any order.
+// Sums of small integers are exact in any order; how near others are: `tutti verify`.
 #include "direct.hpp"
 #include "tutti/movement.hpp"
 
@@ -52,22 +52,6 @@ BOOST_AUTO_TEST_CASE(convolutions_are_their_definition) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(doubles_are_summed_as_doubles) {
-  for (const trial& t : {trials[0], trials[5], trials[9], trials[10]}) {
-    const dense x = random_dense(t.x, -1, 1, 3), w = random_dense(t.w, -1, 1, 4);
-    BOOST_TEST(matches(convolved(upload_as<double>(x), upload_as<double>(w), options_of(t.how)),
-                       direct_convolution(x, w, t.how), {.relative = 1e-13, .absolute = 1e-13}));
-  }
-}
-
-BOOST_AUTO_TEST_CASE(floats_are_near) {
-  const trial& t = trials[0];
-  const dense x = random_dense(t.x, -1, 1, 3), w = random_dense(t.w, -1, 1, 4);
-  // 27 products: half a unit of the last place each.
-  BOOST_TEST(matches(convolved(upload_as<float>(x), upload_as<float>(w), options_of(t.how)),
-                     direct_convolution(x, w, t.how), {.relative = 3e-6, .absolute = 3e-6}));
-}
-
 BOOST_AUTO_TEST_CASE(other_dtypes_are_computed_in_floats) {
   const trial& t = trials[1];
   const dense x = random_integers(t.x, 0, 3, 1), w = random_integers(t.w, 0, 2, 2);
@@ -105,23 +89,11 @@ BOOST_AUTO_TEST_CASE(views_are_read_where_they_lie) {
 BOOST_AUTO_TEST_CASE(convolutions_fuse_with_what_is_around_them) {
   const trial& t = trials[0];
   const dense x = random_integers(t.x, -4, 4, 1), w = random_integers(t.w, -4, 4, 2);
-  const dense bias = random_integers({5}, -4, 4, 3);
   dense expected = direct_convolution(x, w, t.how);
-  const std::int64_t plane = expected.extents[2] * expected.extents[3];
-  for (std::size_t i = 0; i < expected.values.size(); ++i) {
-    const auto channel = static_cast<std::int64_t>(i) / plane % 5;
-    expected.values[i] = std::max(expected.values[i] + bias.at({channel}), 0.0) + 1;
-  }
+  for (double& v : expected.values) v = std::max(v, 0.0) + 1;
   const array before = (upload_as<float>(x) * 2 + 2) / 2 - 1;
-  const auto options = options_of(t.how);
-  BOOST_TEST(matches(
-      tutti::relu(tutti::conv2d(before, upload_as<float>(w), upload_as<float>(bias), options)) + 1,
-      expected));
-  tutti::convolution_options last = options;
-  last.order = channel_order::last;
-  const array out =
-      tutti::conv2d(with_channels_last(before), upload_as<float>(w), upload_as<float>(bias), last);
-  BOOST_TEST(matches(tutti::relu(tutti::moveaxis(out, -1, 1)) + 1, expected));
+  const array y = tutti::conv2d(before, upload_as<float>(w), options_of(t.how));
+  BOOST_TEST(matches(tutti::relu(y) + 1, expected));
 }
 
 BOOST_AUTO_TEST_CASE(padding_is_laid_as_asked) {

@@ -4,8 +4,6 @@
 // contracted, how many copies that takes, and gradients.
 #include "tutti/contractions.hpp"
 
-#include <map>
-
 #include "differences.hpp"
 #include "graph/node.hpp"
 #include "op/contraction/einsum_plan.hpp"
@@ -20,41 +18,6 @@ using tutti::array;
 using tutti::dtype;
 using tutti::shape;
 using arguments = std::vector<array>;
-
-// The sum over every letter; each operand gives one letter an axis. Extents of 1 broadcast.
-dense by_loops(const std::vector<std::string>& terms, const std::string& output,
-               const std::vector<dense>& operands) {
-  std::map<char, std::int64_t> extents;
-  for (std::size_t k = 0; k < terms.size(); ++k)
-    for (std::size_t d = 0; d < terms[k].size(); ++d) {
-      std::int64_t& known = extents.try_emplace(terms[k][d], 1).first->second;
-      if (operands[k].extents[int(d)] != 1) known = operands[k].extents[int(d)];
-    }
-  std::string letters = output;
-  for (const auto& [letter, extent] : extents)
-    if (letters.find(letter) == std::string::npos) letters += letter;
-  shape kept, inner;
-  for (std::size_t d = 0; d < letters.size(); ++d)
-    (d < output.size() ? kept : inner).push_back(extents[letters[d]]);
-  return tabulate(kept, [&](const position& i) {
-    double total = 0;
-    tabulate(inner, [&](const position& j) {
-      double product = 1;
-      for (std::size_t k = 0; k < terms.size(); ++k) {
-        position at;
-        for (std::size_t d = 0; d < terms[k].size(); ++d) {
-          const std::size_t place = letters.find(terms[k][d]);
-          const std::int64_t index = place < i.size() ? i[place] : j[place - i.size()];
-          at.push_back(operands[k].extents[int(d)] == 1 ? 0 : index);
-        }
-        product *= operands[k].at(at);
-      }
-      total += product;
-      return 0;
-    });
-    return total;
-  });
-}
 
 struct example {
   std::string subscripts;
@@ -287,22 +250,7 @@ BOOST_AUTO_TEST_CASE(tensor_products) {
       BOOST_TEST(matches(tutti::outer(x, y),
                          {{60, 24}, by_loops({"ijk", "lmn"}, "ijklmn", {a, b}).values}, near));
       BOOST_TEST(matches(tutti::inner(x, x), by_loops({"ijk", "lmk"}, "ijlm", {a, a}), near));
-      BOOST_TEST(matches(
-          tutti::kron(x, y),
-          tabulate(
-              {12, 12, 10},
-              [&](const position& i) {
-                return a.at({i[0] / 4, i[1] / 3, i[2] / 2}) * b.at({i[0] % 4, i[1] % 3, i[2] % 2});
-              }),
-          near));
-      BOOST_TEST(matches(tutti::trace(x, 1, 1, 2),
-                         tabulate({3},
-                                  [&](const position& i) {
-                                    double total = 0;
-                                    for (std::int64_t r = 0; r < 4; ++r)
-                                      total += a.at({i[0], r, r + 1});
-                                    return total;
-                                  }),
+      BOOST_TEST(matches(tutti::trace(x, 1, 1, 2), by_loops({"ijj"}, "i", {read(x({{}, {}, {1}}))}),
                          near));
     }
   }
@@ -349,15 +297,6 @@ BOOST_AUTO_TEST_CASE(vectors) {
     BOOST_TEST_CONTEXT(layout) {
       BOOST_TEST(matches(tutti::vecdot(x, y), by_loops({"ijk", "jk"}, "ij", {a, b}), near));
       BOOST_TEST(matches(tutti::vecdot(x, y, -2), by_loops({"ijk", "jk"}, "ik", {a, b}), near));
-      BOOST_TEST(matches(
-          tutti::cross(x, y, -2),
-          tabulate(a.extents,
-                   [&](const position& i) {
-                     const auto p = [&](std::int64_t c) { return a.at({i[0], c % 3, i[2]}); };
-                     const auto q = [&](std::int64_t c) { return b.at({c % 3, i[2]}); };
-                     return p(i[1] + 1) * q(i[1] + 2) - p(i[1] + 2) * q(i[1] + 1);
-                   }),
-          near));
     }
   }
   const array e = tutti::eye(3, dtype::i32);

@@ -99,19 +99,16 @@ BOOST_AUTO_TEST_CASE(every_dtype_with_every_weak_scalar) {
       BOOST_TEST((pick(1) == row.with_int));
       BOOST_TEST((pick(0.5) == row.with_double));
       BOOST_TEST((pick(std::complex<double>(0, 1)) == row.with_complex));
+      if (row.type != boolean) BOOST_TEST(((a * true).dtype() == row.with_bool));
+      BOOST_TEST(((a + 1).dtype() == row.with_int && (1 - a).dtype() == row.with_int));
+      BOOST_TEST(((a + 0.5).dtype() == row.with_double));
       BOOST_TEST((pick(std::complex<float>(0, 1)) == row.with_complex));
     }
   }
 }
 
-BOOST_AUTO_TEST_CASE(kinds_promote_upwards) {
+BOOST_AUTO_TEST_CASE(results_of_integers) {
   for (dtype whole : integers) {
-    for (dtype real : {f16, bf16, f32, f64}) {
-      BOOST_TEST((tutti::promote(whole, real) == real));
-      BOOST_TEST(((zeros({1}, real) + zeros({1}, whole)).dtype() == real));
-    }
-    BOOST_TEST((tutti::promote(boolean, whole) == whole));
-    BOOST_TEST(((zeros({1}, boolean) + zeros({1}, whole)).dtype() == whole));
     BOOST_TEST((tutti::exp(zeros({1}, whole)).dtype() == f32));
     BOOST_TEST(((zeros({1}, whole) / zeros({1}, whole)).dtype() == f32));
     BOOST_TEST((tutti::mean(zeros({1}, whole)).dtype() == f32));
@@ -123,18 +120,8 @@ BOOST_AUTO_TEST_CASE(kinds_promote_upwards) {
 }
 
 BOOST_AUTO_TEST_CASE(scalars_are_weak) {
-  for (dtype type : {i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64}) {
-    const array a = zeros({2}, type);
-    BOOST_TEST(((a + 1).dtype() == type));
-    BOOST_TEST(((1 - a).dtype() == type));
-    BOOST_TEST(((a * true).dtype() == type));
-    BOOST_TEST(((a + 0.5).dtype() == (tutti::is_floating(type) ? type : f32)));
-    BOOST_TEST((tutti::where(a > 0, a, 0).dtype() == type));
-  }
   const array truth = zeros({2}, boolean);
-  BOOST_TEST(((truth + 1).dtype() == i32));
   BOOST_TEST(((truth + std::int64_t{1}).dtype() == i64));
-  BOOST_TEST(((truth + 0.5).dtype() == f32));
   BOOST_TEST(((truth & true).dtype() == boolean));
   // Alone, and among themselves.
   BOOST_TEST((array(1).dtype() == i32));

@@ -67,6 +67,23 @@ dense put_loop(dense a, const std::vector<std::int64_t>& places, const std::vect
   return a;
 }
 
+// The same where `to` gives the index of the element for that of each update.
+template <class F>
+dense scattered(const dense& a, const dense& updates, scatter_mode mode, F&& to) {
+  std::vector<std::int64_t> places;
+  tabulate(updates.extents, [&](const position& i) {
+    const position at = to(i);
+    std::int64_t place = 0;
+    for (int d = 0; d < a.extents.rank(); ++d) {
+      const std::int64_t k = at[std::size_t(d)];
+      place = place * a.extents[d] + (k < 0 ? k + a.extents[d] : k);
+    }
+    places.push_back(place);
+    return 0;
+  });
+  return put_loop(a, places, updates.values, mode);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(along_an_axis) {
@@ -80,16 +97,10 @@ BOOST_AUTO_TEST_CASE(along_an_axis) {
       const array index = integers(places, {4}), y = upload_as<float>(updates);
       for (const scatter_mode mode : modes) {
         BOOST_TEST_CONTEXT(name_of(mode) << " " << layout << " axis " << axis) {
-          const auto expected = tabulate(cube.extents, [&](position p) {
-            double value = cube.at(p);
-            const std::int64_t at = p[std::size_t(axis)];
-            for (std::int64_t k = 0; k < 4; ++k) {
-              const std::int64_t to = places[std::size_t(k)];
-              if ((to < 0 ? to + cube.extents[axis] : to) != at) continue;
-              p[std::size_t(axis)] = k;
-              value = combined(value, updates.at(p), mode);
-            }
-            return value;
+          const dense expected = scattered(cube, updates, mode, [&](position p) {
+            std::int64_t& k = p[std::size_t(axis)];
+            k = places[std::size_t(k)];
+            return p;
           });
           BOOST_TEST(matches(tutti::scatter(x, index, y, axis, mode), expected, few_roundings));
         }
@@ -105,21 +116,11 @@ BOOST_AUTO_TEST_CASE(at_tuples_of_indices) {
   for (const auto& [layout, x] : sampled_layouts(cube)) {
     for (const scatter_mode mode : {scatter_mode::set, scatter_mode::add}) {
       BOOST_TEST_CONTEXT(name_of(mode) << " " << layout) {
-        std::vector<std::int64_t> places;
-        std::vector<double> values;
-        for (std::int64_t r = 0; r < 3; ++r)
-          for (std::int64_t c = 0; c < 2; ++c)
-            for (std::int64_t k = 0; k < 5; ++k) {
-              const std::int64_t at_row = i[std::size_t(r)], at_column = j[std::size_t(c)];
-              places.push_back(((at_row < 0 ? at_row + 4 : at_row) * 6 +
-                                (at_column < 0 ? at_column + 6 : at_column)) *
-                                   5 +
-                               k);
-              values.push_back(updates.at({r, c, k}));
-            }
-        const array y = upload_as<float>(updates);
-        BOOST_TEST(matches(tutti::index_put(x, {column, row}, y, mode),
-                           put_loop(cube, places, values, mode), few_roundings));
+        const dense expected = scattered(cube, updates, mode, [&](const position& p) {
+          return position{i[std::size_t(p[0])], j[std::size_t(p[1])], p[2]};
+        });
+        BOOST_TEST(matches(tutti::index_put(x, {column, row}, upload_as<float>(updates), mode),
+                           expected, few_roundings));
       }
     }
   }
@@ -180,15 +181,10 @@ BOOST_AUTO_TEST_CASE(at_places_along_an_axis) {
     for (const auto& [layout, x] : sampled_layouts(cube)) {
       for (const scatter_mode mode : {scatter_mode::set, scatter_mode::multiply}) {
         BOOST_TEST_CONTEXT(name_of(mode) << " " << layout << " axis " << axis) {
-          const dense expected = tabulate(cube.extents, [&](position p) {
-            double value = cube.at(p);
-            const std::int64_t at = p[std::size_t(axis)];
-            for (std::int64_t k = 0; k < 3; ++k) {
-              p[std::size_t(axis)] = k;
-              const auto to = static_cast<std::int64_t>(where.at(p));
-              if ((to < 0 ? to + n : to) == at) value = combined(value, updates.at(p), mode);
-            }
-            return value;
+          const dense expected = scattered(cube, updates, mode, [&](position p) {
+            const double k = where.at(p);
+            p[std::size_t(axis)] = static_cast<std::int64_t>(k);
+            return p;
           });
           BOOST_TEST(
               matches(tutti::put_along_axis(x, index, y, axis, mode), expected, few_roundings));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions of many rows of few elements, whose loops go over neighbouring rows, against loops in
-// double: lengths around every switch, rows apart in memory, ties and values that are no numbers.
+// double: lengths around every switch, rows apart in memory. Every dtype, ties and values that are
+// no numbers: `tutti verify`.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -17,7 +18,6 @@ using tutti::array;
 using tutti::dtype;
 
 const double inf = std::numeric_limits<double>::infinity();
-const double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 // f over the elements of each row along the last axis.
 template <class F>
@@ -90,32 +90,6 @@ BOOST_AUTO_TEST_CASE(short_rows_along_the_longest_kept_axis) {
   BOOST_TEST(matches(tutti::argmin(distance, 2), each_row(squares, place_of_least)));
   const array nearest = tutti::argmin(tutti::sum(distance, 2), 1);
   BOOST_TEST(matches(nearest, each_row(each_row(squares, total), place_of_least)));
-}
-
-BOOST_AUTO_TEST_CASE(ties_and_no_numbers_in_short_rows) {
-  dense a = tabulate({100, 4}, [](const position& i) { return double((i[0] * 7 + i[1] * 5) % 3); });
-  const std::vector<std::vector<double>> rows = {
-      {inf, inf, inf, inf},    {-inf, 1, -inf, 2},
-      {1, not_a_number, 0, 2}, {not_a_number, not_a_number, 0, 0},
-      {inf, inf, inf, 1},      {0, 0, 0, not_a_number}};
-  for (std::size_t r = 0; r < rows.size(); ++r)
-    std::copy(rows[r].begin(), rows[r].end(), a.values.begin() + std::ptrdiff_t(r * 4));
-  const array x = upload_as<float>(a);
-  BOOST_TEST(matches(tutti::argmin(x, 1), each_row(a, place_of_least)));
-  BOOST_TEST(matches(tutti::max(x, 1), each_row(a, largest)));
-  // Opposite signs: the first of the largest.
-  BOOST_TEST(matches(tutti::argmax(-x, 1), each_row(a, place_of_least)));
-}
-
-BOOST_AUTO_TEST_CASE(short_rows_of_every_dtype) {
-  const dense a = random_integers({130, 5}, 0, 50, 9);
-  for (const dtype type :
-       {dtype::i8, dtype::u16, dtype::i64, dtype::u64, dtype::f16, dtype::bf16, dtype::f64})
-    BOOST_TEST_CONTEXT(tutti::name(type)) { check(upload(a, type), a); }
-  const array flags = upload(a) > 25;
-  const dense expected =
-      each_row(a, [](std::span<const double> row) { return largest(row) > 25 ? 1.0 : 0.0; });
-  BOOST_TEST(matches(tutti::any(flags, 1), expected));
 }
 
 }  // namespace short_rows_test

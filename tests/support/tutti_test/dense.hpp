@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -146,6 +147,42 @@ std::vector<std::pair<std::string, tutti::array>> layouts(const dense& d) {
                                                tutti::slice{1, {}, 2});
   out.emplace_back("strided", tutti::slice_view(upload_as<T>(spread), every_second));
   return out;
+}
+
+/// The sum over every letter that `output` lacks, of products of operands, whose axes `terms` give
+/// one letter each. Extents of 1 broadcast.
+inline dense by_loops(const std::vector<std::string>& terms, const std::string& output,
+                      const std::vector<dense>& operands) {
+  std::map<char, std::int64_t> extents;
+  for (std::size_t k = 0; k < terms.size(); ++k)
+    for (std::size_t d = 0; d < terms[k].size(); ++d) {
+      std::int64_t& known = extents.try_emplace(terms[k][d], 1).first->second;
+      if (operands[k].extents[int(d)] != 1) known = operands[k].extents[int(d)];
+    }
+  std::string letters = output;
+  for (const auto& [letter, extent] : extents)
+    if (letters.find(letter) == std::string::npos) letters += letter;
+  tutti::shape kept, inner;
+  for (std::size_t d = 0; d < letters.size(); ++d)
+    (d < output.size() ? kept : inner).push_back(extents[letters[d]]);
+  return tabulate(kept, [&](const position& i) {
+    double total = 0;
+    tabulate(inner, [&](const position& j) {
+      double product = 1;
+      for (std::size_t k = 0; k < terms.size(); ++k) {
+        position at;
+        for (std::size_t d = 0; d < terms[k].size(); ++d) {
+          const std::size_t place = letters.find(terms[k][d]);
+          const std::int64_t index = place < i.size() ? i[place] : j[place - i.size()];
+          at.push_back(operands[k].extents[int(d)] == 1 ? 0 : index);
+        }
+        product *= operands[k].at(at);
+      }
+      total += product;
+      return 0;
+    });
+    return total;
+  });
 }
 
 /// For BOOST_TEST: shape and values of `got` against `expected`.
