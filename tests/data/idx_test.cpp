@@ -7,6 +7,7 @@
 #include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
 #include "tutti_test/data.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
@@ -67,7 +68,7 @@ BOOST_AUTO_TEST_CASE(idx_malformed) {
       reading("\0\0\xE\x8"s + all + all + all + all + all + all + all + all), "do not fit"));
   BOOST_TEST(fails<tutti::io_error>(reading("\0\0\xB\4"s + all + all + all + std::string(4, '\0')),
                                     "do not fit"));
-  BOOST_TEST(fails<tutti::io_error>([] { read_idx("no_such_file"); }, "no_such_file"));
+  FAILS(io_error, read_idx("no_such_file"), "no_such_file");
 }
 
 BOOST_AUTO_TEST_CASE(host_arrays) {
@@ -84,17 +85,11 @@ BOOST_AUTO_TEST_CASE(host_arrays) {
   BOOST_TEST(equal_bytes(host_array::of(a.to().T()),
                          host_array::from(std::vector<float>{1, 4, 2, 5, 3, 6}, {3, 2})));
   for (const shape& wrong : {shape{4}, shape{-1, 4}, shape{-1, -1}, shape{-2, 3}, shape{0, -1}})
-    BOOST_TEST(fails<tutti::shape_error>([&] { host_array(a).reshape(wrong); },
-                                         "host_array::reshape: cannot make " + wrong.str()));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { (void)a.values<double>(); }, "f64"));
-  BOOST_TEST(fails<tutti::shape_error>([] { host_array(dtype::f32, {-1}); }, "-1"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [] {
-        host_array(dtype::f32, {std::int64_t{1} << 62, 4});
-      },
-      "host_array"));
-  BOOST_TEST(fails<tutti::out_of_memory>([] { host_array(dtype::u8, {std::int64_t{1} << 62}); },
-                                         "host_array"));
-  BOOST_TEST(
-      fails<tutti::shape_error>([] { host_array::from(std::vector<float>{1}, {2}); }, "1 values"));
+    FAILS(shape_error, host_array(a).reshape(wrong),
+          "host_array::reshape: cannot make " + wrong.str());
+  FAILS(dtype_error, (void)a.values<double>(), "f64");
+  FAILS(shape_error, host_array(dtype::f32, {-1}), "-1");
+  FAILS(shape_error, host_array(dtype::f32, {std::int64_t{1} << 62, 4}), "host_array");
+  FAILS(out_of_memory, host_array(dtype::u8, {std::int64_t{1} << 62}), "host_array");
+  FAILS(shape_error, host_array::from(std::vector<float>{1}, {2}), "1 values");
 }

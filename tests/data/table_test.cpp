@@ -11,6 +11,7 @@
 #include "tutti/error.hpp"
 #include "tutti_test/compare.hpp"
 #include "tutti_test/data.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
@@ -18,7 +19,6 @@ namespace table_test {
 
 using namespace tutti::data;
 using tutti::dtype;
-using tutti::index_error;
 using tutti::io_error;
 using tutti::shape;
 using tutti::value_error;
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(malformed_tables) {
   BOOST_TEST(fails<io_error>(parsing(std::string(1 << 20, ',')), "more than 1048576 columns"));
   BOOST_TEST(fails<value_error>(parsing("a\n", {.delimiter = '"'}), "delimiter"));
   BOOST_TEST(fails<value_error>(parsing("a\n", {.delimiter = '\n'}), "delimiter"));
-  BOOST_TEST(fails<io_error>([] { read_table("no_such_file"); }, "no_such_file"));
+  FAILS(io_error, read_table("no_such_file"), "no_such_file");
 }
 
 BOOST_AUTO_TEST_CASE(written_tables_read_the_same) {
@@ -178,8 +178,8 @@ BOOST_AUTO_TEST_CASE(written_tables_read_the_same) {
   const table two({column::of_numbers("a", {nan_value}), column::of_numbers("b", {nan_value})});
   write_table(folder / "two.csv", two, '\t');
   BOOST_TEST(read_table(folder / "two.csv", {.delimiter = '\t'}).rows() == 1);
-  BOOST_TEST(fails<value_error>([&] { write_table(folder / "x", {}); }, "no columns"));
-  BOOST_TEST(fails<value_error>([&] { write_table(folder / "x", one, '"'); }, "delimiter"));
+  FAILS(value_error, write_table(folder / "x", {}), "no columns");
+  FAILS(value_error, write_table(folder / "x", one, '"'), "delimiter");
 }
 
 BOOST_AUTO_TEST_CASE(parts_of_tables) {
@@ -194,24 +194,16 @@ BOOST_AUTO_TEST_CASE(parts_of_tables) {
   BOOST_TEST(t.take({}).rows() == 0);
   BOOST_TEST(t.drop_missing().rows() == 1);
   BOOST_TEST(same_numbers(t.fill_missing("a", 9)["a"].numbers, {1, 9, 3}));
-  BOOST_TEST(fails<index_error>([&] { (void)t["d"]; }, "there are \"a\", \"b\", \"c\""));
-  BOOST_TEST(fails<index_error>([&] { t.take(codes{3}); }, "row 3 of a table of 3"));
-  BOOST_TEST(fails<index_error>([&] { t.take(codes{-1}); }, "row -1"));
-  BOOST_TEST(fails<value_error>([&] { t.select({"a", "a"}); }, "two columns"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { t.fill_missing("b", 0); }, "holds text"));
+  FAILS(index_error, (void)t["d"], "there are \"a\", \"b\", \"c\"");
+  FAILS(index_error, t.take(codes{3}), "row 3 of a table of 3");
+  FAILS(index_error, t.take(codes{-1}), "row -1");
+  FAILS(value_error, t.select({"a", "a"}), "two columns");
+  FAILS(dtype_error, t.fill_missing("b", 0), "holds text");
   table more = t;
-  BOOST_TEST(fails<value_error>([&] { more.add(column::of_numbers("a", {1, 2, 3})); }, "\"a\""));
-  BOOST_TEST(fails<value_error>([&] { more.add(column::of_numbers("d", {1})); }, "1 rows"));
-  BOOST_TEST(fails<value_error>(
-      [&] {
-        more.add(column::of_categories("d", {0, 1, 2}, {"x", "y"}));
-      },
-      "the code 2"));
-  BOOST_TEST(fails<value_error>(
-      [&] {
-        more.add(column::of_categories("d", {0, 0, 0}, {"x", "x"}));
-      },
-      "two categories"));
+  FAILS(value_error, more.add(column::of_numbers("a", {1, 2, 3})), "\"a\"");
+  FAILS(value_error, more.add(column::of_numbers("d", {1})), "1 rows");
+  FAILS(value_error, more.add(column::of_categories("d", {0, 1, 2}, {"x", "y"})), "the code 2");
+  FAILS(value_error, more.add(column::of_categories("d", {0, 0, 0}, {"x", "x"})), "two categories");
 }
 
 BOOST_AUTO_TEST_CASE(indicators_of_categories) {
@@ -226,10 +218,10 @@ BOOST_AUTO_TEST_CASE(indicators_of_categories) {
   BOOST_TEST(made.rows() == 3);
   const table none({column::of_categories("c", {}, {})});
   BOOST_TEST(none.as_indicators("c").columns().empty());
-  BOOST_TEST(fails<tutti::dtype_error>([&] { (void)t.as_indicators("t"); }, "holds text"));
-  BOOST_TEST(fails<index_error>([&] { (void)t.as_indicators("d"); }, "as_indicators"));
+  FAILS(dtype_error, (void)t.as_indicators("t"), "holds text");
+  FAILS(index_error, (void)t.as_indicators("d"), "as_indicators");
   const table twice({column::of_categories("c", {0}, {"a"}), column::of_numbers("c=a", {1})});
-  BOOST_TEST(fails<value_error>([&] { (void)twice.as_indicators("c"); }, "\"c=a\""));
+  FAILS(value_error, (void)twice.as_indicators("c"), "\"c=a\"");
 }
 
 BOOST_AUTO_TEST_CASE(categories) {
@@ -241,11 +233,8 @@ BOOST_AUTO_TEST_CASE(categories) {
   BOOST_TEST(t.as_category("t")["t"].codes == (codes{1, 0, 1, 2, 0, 0}), same);
   BOOST_TEST(t.as_category("t", texts{"c", "b", "a"})["t"].codes == (codes{1, 2, 1, 0, 2, 2}),
              same);
-  BOOST_TEST(fails<value_error>(
-      [&] {
-        t.as_category("t", texts{"a", "b"});
-      },
-      "row 3, column \"t\": \"c\" is none of 2"));
+  FAILS(value_error, t.as_category("t", texts{"a", "b"}),
+        "row 3, column \"t\": \"c\" is none of 2");
 }
 
 BOOST_AUTO_TEST_CASE(tables_as_arrays) {
@@ -270,14 +259,13 @@ BOOST_AUTO_TEST_CASE(tables_as_arrays) {
   }
   BOOST_TEST((t.to_array({"i", "a"}, dtype::f64).shape() == shape{3, 2}));
   BOOST_TEST((t.take({}).to_array().shape() == shape{0, 3}));
-  BOOST_TEST(fails<value_error>([&] { t.to_array("i", dtype::i8); }, "row 1, column \"i\": 255"));
-  BOOST_TEST(fails<value_error>([&] { t.to_array("a", dtype::i32); }, "row 1, column \"a\": -2.5"));
-  BOOST_TEST(
-      fails<value_error>([&] { t.to_array("c", dtype::i64); }, "row 2, column \"c\": a miss"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { t.to_array("a", dtype::boolean); }, "bool"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { t.to_array("a", dtype::c64); }, "c64"));
+  FAILS(value_error, t.to_array("i", dtype::i8), "row 1, column \"i\": 255");
+  FAILS(value_error, t.to_array("a", dtype::i32), "row 1, column \"a\": -2.5");
+  FAILS(value_error, t.to_array("c", dtype::i64), "row 2, column \"c\": a miss");
+  FAILS(dtype_error, t.to_array("a", dtype::boolean), "bool");
+  FAILS(dtype_error, t.to_array("a", dtype::c64), "c64");
   const table text({column::of_texts("t", {"x"})});
-  BOOST_TEST(fails<tutti::dtype_error>([&] { text.to_array(); }, "\"t\" holds text"));
+  FAILS(dtype_error, text.to_array(), "\"t\" holds text");
 }
 
 }  // namespace table_test

@@ -7,7 +7,7 @@
 
 #include "tutti/image.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -75,11 +75,11 @@ BOOST_AUTO_TEST_CASE(integers_and_floats) {
     BOOST_TEST((image::to_float(odd.astype(type)).dtype() == dtype::f32));
     BOOST_TEST(image::to_u8(odd.astype(type)).to_vector<std::uint8_t>()[2] == 255);
   }
-  BOOST_TEST(fails<tutti::dtype_error>([&] { image::to_float(a, dtype::u8); }, "to_float"));
+  FAILS(dtype_error, image::to_float(a, dtype::u8), "to_float");
   for (const dtype type :
        {dtype::boolean, dtype::i8, dtype::i32, dtype::u32, dtype::u64, dtype::c64})
-    BOOST_TEST(fails<tutti::dtype_error>([&] { image::to_u8(tutti::ones({3}, type)); },
-                                         "to_u8: images are u8, u16 or floating"));
+    FAILS(dtype_error, image::to_u8(tutti::ones({3}, type)),
+          "to_u8: images are u8, u16 or floating");
 }
 
 // Greys have no hue, and black and white no saturation.
@@ -130,10 +130,10 @@ BOOST_AUTO_TEST_CASE(of_each_dtype) {
           largest_difference(c.there(rgb.reshape({3, 1, 5, 1, 3})).reshape({3, 5, 3}), exact) == 0);
       for (const shape& none : {shape{0, 4, 3}, shape{2, 0, 3}, shape{0, 3}})
         BOOST_TEST((c.there(tutti::zeros(none)).shape() == none));
-      BOOST_TEST(fails<tutti::shape_error>([&] { c.there(tutti::zeros({3, 4})); }, "3 channels"));
-      BOOST_TEST(fails<tutti::shape_error>([&] { c.back(tutti::zeros({})); }, "3 channels"));
-      BOOST_TEST(fails<tutti::dtype_error>([&] { c.there(tutti::zeros({3}, dtype::i32)); }, "i32"));
-      BOOST_TEST(fails<tutti::dtype_error>([&] { c.back(tutti::zeros({3}, dtype::c64)); }, "c64"));
+      FAILS(shape_error, c.there(tutti::zeros({3, 4})), "3 channels");
+      FAILS(shape_error, c.back(tutti::zeros({})), "3 channels");
+      FAILS(dtype_error, c.there(tutti::zeros({3}, dtype::i32)), "i32");
+      FAILS(dtype_error, c.back(tutti::zeros({3}, dtype::c64)), "c64");
       const array odd = array::from({not_a_number, 0.5F, 0.25F});
       BOOST_TEST(std::isnan(tutti::sum(c.there(odd)).item()));
     }
@@ -141,7 +141,6 @@ BOOST_AUTO_TEST_CASE(of_each_dtype) {
   BOOST_TEST((image::rgb_to_grey(image::to_u16(rgb)).dtype() == dtype::f32));
   BOOST_TEST((image::rgb_to_grey(rgb.astype(dtype::bf16)).shape() == shape{3, 5, 1}));
   BOOST_TEST((image::rgb_to_grey(tutti::zeros({0, 3})).shape() == shape{0, 1}));
-  BOOST_TEST(
-      fails<tutti::shape_error>([&] { image::rgb_to_grey(tutti::zeros({4})); }, "rgb_to_grey"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { image::grey_to_rgb(rgb); }, "grey_to_rgb"));
+  FAILS(shape_error, image::rgb_to_grey(tutti::zeros({4})), "rgb_to_grey");
+  FAILS(shape_error, image::grey_to_rgb(rgb), "grey_to_rgb");
 }

@@ -7,7 +7,7 @@
 
 #include "tutti/image.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace edges_test {
 
@@ -46,9 +46,6 @@ double largest_difference(const array& a, const array& b) {
 const std::vector<double> unit = {1, 0, 0, 0, 1, 0};
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 BOOST_AUTO_TEST_CASE(turns_and_flips) {
   const array x = array::from(std::vector<std::int32_t>{1, 2, 3, 4, 5, 6}, {2, 3, 1});

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace features_test {
 
@@ -66,9 +66,6 @@ array bytes(const shape& extents, std::uint64_t salt) {
 }
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 BOOST_AUTO_TEST_CASE(features_of_each_dtype_and_layout) {
   // Their fourth powers are numbers of f16.

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace filters_test {
 
@@ -55,9 +55,6 @@ double largest_difference(const array& a, const array& b) {
 }
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 BOOST_AUTO_TEST_CASE(filters_of_each_dtype_and_layout) {
   const array x = upload_as<double>(random_dense({2, 7, 6, 3}, 0, 200, 61));

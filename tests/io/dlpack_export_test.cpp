@@ -7,11 +7,10 @@
 #include <numeric>
 
 #include "tutti/dlpack.hpp"
-#include "tutti/error.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/dlpack.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 using tutti::array;
 using tutti::dtype;
@@ -19,7 +18,6 @@ using tutti::from_dlpack;
 using tutti::shape;
 using tutti::to_dlpack;
 using tutti_test::consumed;
-using tutti_test::fails;
 using tutti_test::values_of;
 
 namespace {
@@ -108,8 +106,7 @@ BOOST_AUTO_TEST_CASE(structs_say_what_they_hold) {
   const std::string backend = tutti::default_device().backend();
   const int expected = backend == "opencl" ? 4 : backend == "cuda" ? 2 : 1;
   BOOST_TEST(tutti::dlpack_device_of(a).type == expected);
-  BOOST_TEST(
-      fails<tutti::value_error>([] { to_dlpack(array()); }, "to_dlpack: the array is empty"));
+  FAILS(value_error, to_dlpack(array()), "to_dlpack: the array is empty");
 }
 
 BOOST_AUTO_TEST_CASE(views_keep_their_strides) {

@@ -10,6 +10,7 @@
 #include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
 #include "tutti/ops.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
 using tutti::array;
@@ -87,8 +88,7 @@ BOOST_AUTO_TEST_CASE(writes_the_documented_bytes) {
   BOOST_TEST(load_safetensors(folder / "a", tutti::default_device(), &texts).size() == 1u);
   BOOST_TEST((texts == std::map<std::string, std::string>{{"k", "v"}}));
   // A file that cannot be read leaves them.
-  BOOST_TEST(fails<tutti::io_error>(
-      [&] { load_safetensors(folder / "none", tutti::default_device(), &texts); }, "none"));
+  FAILS(io_error, load_safetensors(folder / "none", tutti::default_device(), &texts), "none");
   BOOST_TEST(texts.size() == 1u);
 }
 
@@ -98,10 +98,9 @@ BOOST_AUTO_TEST_CASE(a_name_that_is_not_there) {
   named_arrays loaded = load_safetensors(folder / "a");
   loaded.at("w") = tutti::zeros({2});
   BOOST_TEST(loaded.at("w")[0].item<float>() == 0);
-  BOOST_TEST(fails<tutti::value_error>([&] { loaded.at("x"); }, (folder / "a").string()));
-  BOOST_TEST(fails<tutti::value_error>([&] { loaded.at("x"); },
-                                       "no array is called \"x\"; there are \"b\", \"w\""));
-  BOOST_TEST(fails<tutti::value_error>([] { named_arrays().at("x"); }, "there are none"));
+  FAILS(value_error, loaded.at("x"), (folder / "a").string());
+  FAILS(value_error, loaded.at("x"), "no array is called \"x\"; there are \"b\", \"w\"");
+  FAILS(value_error, named_arrays().at("x"), "there are none");
 }
 
 BOOST_AUTO_TEST_CASE(several_lists_in_one_file) {
@@ -110,19 +109,12 @@ BOOST_AUTO_TEST_CASE(several_lists_in_one_file) {
   all.add("model.", {{"w", tutti::ones({3})}, {"", tutti::ones({4})}})
       .add("model", {{"s", tutti::ones({5})}});
   all.add("", {});
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        all.add("a.", {{"b", tutti::ones({1})}});
-      },
-      "there is already an array called \"a.b\""));
+  FAILS(value_error, all.add("a.", {{"b", tutti::ones({1})}}),
+        "there is already an array called \"a.b\"");
   named_arrays twice = {{"a", tutti::ones({1})}};
   twice.add("x.", twice);
   BOOST_TEST(twice.size() == 2u);
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        twice.add("", {{"0", tutti::ones({1})}, {"a", tutti::ones({1})}});
-      },
-      "\"a\""));
+  FAILS(value_error, twice.add("", {{"0", tutti::ones({1})}, {"a", tutti::ones({1})}}), "\"a\"");
   BOOST_TEST(twice.size() == 2u);  // none is added
   BOOST_TEST(twice.take(twice.begin()->first).size() == 1u);
   save_safetensors(folder / "a", all);
@@ -130,7 +122,7 @@ BOOST_AUTO_TEST_CASE(several_lists_in_one_file) {
   const named_arrays model = loaded.take("model.");
   BOOST_TEST(model.size() == 2u);
   BOOST_TEST((model.at("w").shape() == shape{3} && model.at("").shape() == shape{4}));
-  BOOST_TEST(fails<tutti::value_error>([&] { model.at("x"); }, (folder / "a").string()));
+  FAILS(value_error, model.at("x"), (folder / "a").string());
   BOOST_TEST((loaded.at("models").shape() == shape{5}));
   BOOST_TEST(loaded.take("none").empty());
   BOOST_TEST(loaded.size() == 3u);
@@ -185,10 +177,10 @@ BOOST_AUTO_TEST_CASE(refuses_every_truncation) {
   const std::string whole = tutti_test::read_bytes(folder / "whole");
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto path = folder.write("cut", std::string_view(whole).substr(0, size));
-    BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(path); }, "load_safetensors: "));
+    FAILS(io_error, load_safetensors(path), "load_safetensors: ");
   }
   const auto longer = folder.write("longer", whole + "x");
-  BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(longer); }, "1 unused bytes"));
+  FAILS(io_error, load_safetensors(longer), "1 unused bytes");
 }
 
 BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
@@ -242,7 +234,7 @@ BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
   for (const auto& c : cases) {
     BOOST_TEST_CONTEXT(c.header) {
       const auto path = folder.write("a", with_length(c.header, data));
-      BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(path); }, c.message));
+      FAILS(io_error, load_safetensors(path), c.message);
     }
   }
 }
@@ -266,9 +258,9 @@ BOOST_AUTO_TEST_CASE(refuses_wrong_header_lengths) {
   const tutti_test::temporary_folder folder;
   const std::string rest = "{}      ";
   const auto too_long = folder.write("a", std::string("\x00\x01\0\0\0\0\0\0", 8) + rest);
-  BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(too_long); }, "header of 256 bytes"));
+  FAILS(io_error, load_safetensors(too_long), "header of 256 bytes");
   const auto huge = folder.write("b", std::string(8, '\xff') + rest);
-  BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(huge); }, "is too long"));
-  BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(folder / "c"); }, "c: cannot open"));
-  BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(folder.path()); }, "is a folder"));
+  FAILS(io_error, load_safetensors(huge), "is too long");
+  FAILS(io_error, load_safetensors(folder / "c"), "c: cannot open");
+  FAILS(io_error, load_safetensors(folder.path()), "is a folder");
 }

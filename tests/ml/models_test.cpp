@@ -7,6 +7,7 @@
 #include "tutti/grad.hpp"
 #include "tutti/ml.hpp"
 #include "tutti_test/dense.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {
@@ -196,7 +197,7 @@ BOOST_AUTO_TEST_CASE(scalers_and_encoders_go_back) {
   BOOST_TEST(matches(columns, {{3, 4}, {0, 1, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0}}));
   BOOST_TEST(matches(reloaded(hot, hot).inverse_transform(columns), read(words)));
   const array unknown = array::from<std::int64_t>({{3, 1}});
-  BOOST_TEST(fails<tutti::value_error>([&] { hot.transform(unknown); }, "class 3"));
+  FAILS(value_error, hot.transform(unknown), "class 3");
   ml::one_hot_encoder silent({ml::unknown_category::ignore});
   BOOST_TEST(matches(silent.fit(words).transform(unknown), {{1, 4}, {0, 0, 0, 1}}));
 }
@@ -209,17 +210,13 @@ BOOST_AUTO_TEST_CASE(labels_are_words_or_numbers) {
   const ml::label_encoder again = reloaded(words, ml::label_encoder());
   BOOST_TEST(again.names(numbers) == animals, boost::test_tools::per_element());
   BOOST_TEST(again.class_count() == 3);
-  BOOST_TEST(fails<tutti::value_error>([&] { words.transform({std::string("cow")}); }, "\"cow\""));
-  BOOST_TEST(fails<tutti::index_error>([&] { words.names(array::from<int>({3})); }, "class 3"));
+  FAILS(value_error, words.transform({std::string("cow")}), "\"cow\"");
+  FAILS(index_error, words.names(array::from<int>({3})), "class 3");
   ml::label_encoder integers;
   const array y = array::from<std::int16_t>({40, -7, 40});
   BOOST_TEST(matches(integers.fit(y).transform(y), {{3}, {1, 0, 1}}));
   BOOST_TEST(matches(reloaded(integers, words).inverse_transform(array::from<int>({1, 0, 1})),
                      {{3}, {40, -7, 40}}));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        integers.transform(array::from<int>({40, 6}));
-      },
-      "class 6"));
-  BOOST_TEST(fails<tutti::value_error>([&] { integers.names(y); }, "words"));
+  FAILS(value_error, integers.transform(array::from<int>({40, 6})), "class 6");
+  FAILS(value_error, integers.names(y), "words");
 }

@@ -8,6 +8,7 @@
 #include "differences.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/nn.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
 using tutti::array;
@@ -47,7 +48,7 @@ BOOST_AUTO_TEST_CASE(generating_by_a_cache_is_the_whole_at_once) {
   }
   BOOST_TEST((state[0].shape() == shape{2, 2, 5, 2}));
   BOOST_TEST(matches(tutti::concatenate(results, 1), read(expected), tight));
-  BOOST_TEST(fails<tutti::shape_error>([&] { step.apply(p, state, x({{0, 1}})); }, "the cache is"));
+  FAILS(shape_error, step.apply(p, state, x({{0, 1}})), "the cache is");
   // What comes later changes nothing before it.
   array changed = x;
   changed.set({{}, 4}, 9.0);
@@ -86,8 +87,8 @@ BOOST_AUTO_TEST_CASE(rotary_turns_pairs) {
   tutti_test::check_gradient(
       [](const list& v) { return tutti_test::weighted_sum(nn::rotary(v[0], 2)); }, {x});
   BOOST_TEST((nn::rotary(tutti::zeros({0, 4})).shape() == shape{0, 4}));
-  BOOST_TEST(fails<tutti::shape_error>([] { nn::rotary(tutti::zeros({2, 3})); }, "even D"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::rotary(tutti::zeros({2, 2}), 0, 0); }, "base = 0"));
+  FAILS(shape_error, nn::rotary(tutti::zeros({2, 3})), "even D");
+  FAILS(value_error, nn::rotary(tutti::zeros({2, 2}), 0, 0), "base = 0");
 }
 
 BOOST_AUTO_TEST_CASE(a_query_that_sees_nothing_gives_0) {
@@ -121,23 +122,17 @@ BOOST_AUTO_TEST_CASE(attention_at_the_ends) {
   const array half = tutti::full({1, 2, 4}, 300, dtype::f16);
   BOOST_TEST(tutti::all(f(half, half) == 300).item<bool>());
   BOOST_TEST((f(half, half).dtype() == dtype::f16));
-  BOOST_TEST(fails<tutti::shape_error>([&] { f(q, tutti::ones({2, 3, 5})); }, "do not fit"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        f(q, tutti::ones({2, 2, 4}), {.causal = true});
-      },
-      "do not fit, causal"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { f(tutti::arange(4).reshape({2, 2}), q); }, "got i32"));
-  BOOST_TEST(fails<tutti::value_error>([&] { f(q, q, {.dropout = 0.5}); }, "dropout needs a key"));
+  FAILS(shape_error, f(q, tutti::ones({2, 3, 5})), "do not fit");
+  FAILS(shape_error, f(q, tutti::ones({2, 2, 4}), {.causal = true}), "do not fit, causal");
+  FAILS(dtype_error, f(tutti::arange(4).reshape({2, 2}), q), "got i32");
+  FAILS(value_error, f(q, q, {.dropout = 0.5}), "dropout needs a key");
   const array dropped = f(q, q, {.dropout = 0.5, .key = tutti::random::key{1}});
   BOOST_TEST(tutti::any(dropped != 1).item<bool>());
-  BOOST_TEST(fails<tutti::value_error>([] { nn::multi_head_attention(6, 4, {1}); },
-                                       "4 heads and 4 kv_heads do not divide a width of 6"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::multi_head_attention(6, 2, {1}, {.cache = true}); },
-                                       "cache needs causal"));
+  FAILS(value_error, nn::multi_head_attention(6, 4, {1}),
+        "4 heads and 4 kv_heads do not divide a width of 6");
+  FAILS(value_error, nn::multi_head_attention(6, 2, {1}, {.cache = true}), "cache needs causal");
   const nn::layer l = nn::multi_head_attention(6, 2, {1}, {.dropout = 0.5});
-  BOOST_TEST(fails<tutti::shape_error>([&] { l.apply(l.parameters(), q); },
-                                       "must be [N,T,6], got [2,3,4]"));
+  FAILS(shape_error, l.apply(l.parameters(), q), "must be [N,T,6], got [2,3,4]");
 }
 
 BOOST_AUTO_TEST_CASE(options_of_attention_together) {
@@ -186,12 +181,8 @@ BOOST_AUTO_TEST_CASE(rotary_at_positions) {
   BOOST_TEST(matches(nn::rotary(x, places), read(nn::rotary(x, 7)), tight));
   const array rows = array::from({{7, 8, 9}, {0, 1, 2}});
   BOOST_TEST(matches(nn::rotary(x, rows)[1], read(nn::rotary(x, 0)[1]), tight));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        nn::rotary(x, array::from({1, 2}));
-      },
-      "rotary: positions [2] do not fit [2,3,6]"));
-  BOOST_TEST(fails<tutti::value_error>([&] { nn::rotary(x, places, {.width = 8}); }, "width = 8"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::rotate_pairs(tutti::ones({3}), 1.0, 0.0); },
-                                       "rotate_pairs: needs [..., D]"));
+  FAILS(shape_error, nn::rotary(x, array::from({1, 2})),
+        "rotary: positions [2] do not fit [2,3,6]");
+  FAILS(value_error, nn::rotary(x, places, {.width = 8}), "width = 8");
+  FAILS(shape_error, nn::rotate_pairs(tutti::ones({3}), 1.0, 0.0), "rotate_pairs: needs [..., D]");
 }

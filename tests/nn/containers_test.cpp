@@ -10,6 +10,7 @@
 #include "tutti/counters.hpp"
 #include "tutti/data/io.hpp"
 #include "tutti/nn.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
 using tutti::array;
@@ -100,15 +101,11 @@ BOOST_AUTO_TEST_CASE(branches_are_joined_along_an_axis) {
   BOOST_TEST(tutti::all(y == tutti::concatenate({x, x * 2}, 1)).item<bool>());
   BOOST_TEST((nn::parallel({same, twice}, {.axis = 0}).apply({}, x).shape() == shape{4, 3}));
   const nn::layer rows = nn::activate([](const array& v) { return v({{0, 1}}); });
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::parallel({same, rows}).apply({}, x); }, ""));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        nn::parallel({same, rows}, {nn::merge::sum}).apply({}, x);
-      },
-      "branches 0 and 1 give [2,3] and [1,3]"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::residual(rows).apply({}, x); },
-                                       "the body gives [1,3], the shortcut [2,3]"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::parallel({}); }, "parallel: no layers"));
+  FAILS(shape_error, nn::parallel({same, rows}).apply({}, x), "");
+  FAILS(shape_error, nn::parallel({same, rows}, {nn::merge::sum}).apply({}, x),
+        "branches 0 and 1 give [2,3] and [1,3]");
+  FAILS(shape_error, nn::residual(rows).apply({}, x), "the body gives [1,3], the shortcut [2,3]");
+  FAILS(value_error, nn::parallel({}), "parallel: no layers");
 }
 
 BOOST_AUTO_TEST_CASE(each_layer_has_a_key_of_its_own) {
@@ -122,31 +119,24 @@ BOOST_AUTO_TEST_CASE(each_layer_has_a_key_of_its_own) {
 }
 
 BOOST_AUTO_TEST_CASE(wrong_parts_are_refused) {
-  BOOST_TEST(fails<tutti::value_error>([] { nn::sequential({{"a.b", counting(1)}}); }, "'a.b'"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [] {
-        nn::sequential({{"a", counting(1)}, {"a", counting(1)}});
-      },
-      "'a' is empty, has a dot or stands twice"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::residual(nn::layer()); }, "layer body"));
+  FAILS(value_error, nn::sequential({{"a.b", counting(1)}}), "'a.b'");
+  FAILS(value_error, nn::sequential({{"a", counting(1)}, {"a", counting(1)}}),
+        "'a' is empty, has a dot or stands twice");
+  FAILS(value_error, nn::residual(nn::layer()), "layer body");
   BOOST_TEST(fails<tutti::value_error>(
       [] {
         nn::layer({"a", "a"}, {tutti::ones({1}), tutti::ones({1})},
                   [](auto, const array& x) { return x; });
       },
       "the name a stands twice"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::layer({"a"}, {}, {}); }, "1 names for 0"));
+  FAILS(value_error, nn::layer({"a"}, {}, {}), "1 names for 0");
   const nn::layer l = counting(2);
   const array x = tutti::ones({});
-  BOOST_TEST(fails<tutti::value_error>([&] { l.apply(l.parameters(), x); },
-                                       "counting::apply: the layer has state (count)"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { l.apply(l.parameters(), {}, x); }, "needs 1 states, got 0"));
+  FAILS(value_error, l.apply(l.parameters(), x), "counting::apply: the layer has state (count)");
+  FAILS(value_error, l.apply(l.parameters(), {}, x), "needs 1 states, got 0");
   const list wide{tutti::zeros({3})};
-  BOOST_TEST(fails<tutti::shape_error>([&] { l.apply(l.parameters(), wide, x); },
-                                       "count has shape [3], needs []"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::layer().apply({}, tutti::ones({})); },
-                                       "no function apply"));
+  FAILS(shape_error, l.apply(l.parameters(), wide, x), "count has shape [3], needs []");
+  FAILS(value_error, nn::layer().apply({}, tutti::ones({})), "no function apply");
 }
 
 BOOST_AUTO_TEST_CASE(a_checkpoint_has_the_same_gradients) {
@@ -262,8 +252,8 @@ BOOST_AUTO_TEST_CASE(dropout_drops_and_scales) {
   const array endless = tutti::full({100}, INFINITY, dtype::f32);
   BOOST_TEST(!tutti::any(tutti::isnan(l.apply({}, endless, nn::training({1})))).item<bool>());
   BOOST_TEST((l.apply({}, tutti::zeros({0, 3}), nn::training({1})).shape() == shape{0, 3}));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::dropout(1); }, "rate = 1"));
-  BOOST_TEST(fails<tutti::value_error>([&] { l.apply({}, x, {.training = true}); }, "needs a key"));
+  FAILS(value_error, nn::dropout(1), "rate = 1");
+  FAILS(value_error, l.apply({}, x, {.training = true}), "needs a key");
 }
 
 BOOST_AUTO_TEST_CASE(embeddings_are_rows) {
@@ -277,8 +267,6 @@ BOOST_AUTO_TEST_CASE(embeddings_are_rows) {
       tutti::grad([&](const list& p) { return tutti::sum(l.apply(p, index)); })(l.parameters())[0];
   const std::vector<double> expected{1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2};
   BOOST_TEST(slopes.to_vector<double>() == expected, boost::test_tools::per_element());
-  BOOST_TEST(fails<tutti::index_error>(
-      [&] { l.apply(l.parameters(), array::from<std::int32_t>({5})); }, "embedding"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::embedding(5, 3, {1}, {.padding = 5}); },
-                                       "padding 5 is not below 5"));
+  FAILS(index_error, l.apply(l.parameters(), array::from<std::int32_t>({5})), "embedding");
+  FAILS(value_error, nn::embedding(5, 3, {1}, {.padding = 5}), "padding 5 is not below 5");
 }

@@ -10,13 +10,12 @@
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 using tutti::array;
 using tutti::channel_order;
 using tutti::dtype;
 using tutti::shape;
-using tutti_test::fails;
 using tutti_test::matches;
 using tutti_test::random_dense;
 using tutti_test::read;
@@ -93,21 +92,14 @@ BOOST_AUTO_TEST_CASE(pooling_of_layers) {
 }
 
 BOOST_AUTO_TEST_CASE(convolutions_refuse_wrong_sizes) {
-  BOOST_TEST(fails<tutti::value_error>([] { nn::conv2d(3, 4, 3, {1}, {.groups = 2}); },
-                                       "conv2d: 2 groups do not divide 3 -> 4"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [] {
-        nn::conv1d(3, 4, {2, 2}, {1});
-      },
-      "for 1 spatial axes"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::conv3d(3, 4, 0, {1}); }, "must be at least 1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::conv_transpose1d(0, 4, 2, {1}); }, "got 0"));
+  FAILS(value_error, nn::conv2d(3, 4, 3, {1}, {.groups = 2}),
+        "conv2d: 2 groups do not divide 3 -> 4");
+  FAILS(value_error, nn::conv1d(3, 4, {2, 2}, {1}), "for 1 spatial axes");
+  FAILS(value_error, nn::conv3d(3, 4, 0, {1}), "must be at least 1");
+  FAILS(value_error, nn::conv_transpose1d(0, 4, 2, {1}), "got 0");
   const nn::layer l = nn::conv2d(3, 4, 3, {1});
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        l.apply(l.parameters(), tutti::zeros({1, 4, 5, 5}));
-      },
-      "conv2d: input must have 4 axes with 3 channels at 1, got [1,4,5,5]"));
+  FAILS(shape_error, l.apply(l.parameters(), tutti::zeros({1, 4, 5, 5})),
+        "conv2d: input must have 4 axes with 3 channels at 1, got [1,4,5,5]");
 }
 
 BOOST_AUTO_TEST_CASE(initialisers_of_every_rank) {
@@ -128,7 +120,7 @@ BOOST_AUTO_TEST_CASE(initialisers_of_every_rank) {
   BOOST_TEST(near(variance(cut), 0.01 * 0.7737413));  // 1 - 4 phi(2) / (2 Phi(2) - 1)
   BOOST_TEST(tutti::all(nn::constant_values(3)({1}, {2}, dtype::f32, tutti::default_device()) == 3)
                  .item<bool>());
-  BOOST_TEST(fails<tutti::value_error>([] { nn::uniform_values(0); }, "limit = 0"));
+  FAILS(value_error, nn::uniform_values(0), "limit = 0");
 }
 
 BOOST_AUTO_TEST_CASE(orthogonal_rows_or_columns) {
@@ -140,6 +132,6 @@ BOOST_AUTO_TEST_CASE(orthogonal_rows_or_columns) {
     const array product = tall ? tutti::matmul(m.T(), m) : tutti::matmul(m, m.T());
     check_equal(product, tutti::eye(product.dim(0), dtype::f64));
   }
-  BOOST_TEST(fails<tutti::shape_error>([] { nn::orthogonal({1}, {3}); }, "orthogonal"));
+  FAILS(shape_error, nn::orthogonal({1}, {3}), "orthogonal");
   BOOST_TEST((nn::orthogonal({3}, {3, 3}, dtype::f16).dtype() == dtype::f16));
 }

@@ -11,6 +11,7 @@
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/compare.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/random.hpp"
 
@@ -65,8 +66,8 @@ BOOST_AUTO_TEST_CASE(initialisers_follow_their_formulas) {
   BOOST_TEST(*std::max_element(glorot.begin(), glorot.end()) > 0.99 * limit);
   BOOST_TEST(*std::min_element(glorot.begin(), glorot.end()) >= -limit);
   BOOST_TEST(variance_of(glorot) == limit * limit / 3, boost::test_tools::tolerance(0.05));
-  BOOST_TEST(fails<tutti::shape_error>([] { nn::kaiming_normal({1}, {4}); }, "got [4]"));
-  BOOST_TEST(fails<tutti::shape_error>([] { nn::glorot_uniform({1}, {0, 4}); }, "got [0,4]"));
+  FAILS(shape_error, nn::kaiming_normal({1}, {4}), "got [4]");
+  FAILS(shape_error, nn::glorot_uniform({1}, {0, 4}), "got [0,4]");
 }
 
 BOOST_AUTO_TEST_CASE(the_key_decides_the_weights) {
@@ -170,7 +171,7 @@ BOOST_AUTO_TEST_CASE(linear_is_x_w_plus_b) {
                        {.relative = 1e-12, .absolute = 1e-15}));
   const auto narrow = [&] { layer.apply(p, array::from(x, {3, 5})); };
   BOOST_TEST(fails<tutti::shape_error>(narrow, "linear: input must end in 3, got [3,5]"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::linear(0, 4, {1}); }, "got 0 -> 4"));
+  FAILS(value_error, nn::linear(0, 4, {1}), "got 0 -> 4");
 }
 
 BOOST_AUTO_TEST_CASE(a_perceptron_names_and_orders_its_parameters) {
@@ -194,26 +195,25 @@ BOOST_AUTO_TEST_CASE(a_perceptron_names_and_orders_its_parameters) {
     BOOST_CHECK(again[i].to_vector<double>() == p[i].to_vector<double>());
   }
   named["other"] = p[0];
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { net.ordered(named); }, "other is none of the 4 parameters"));
+  FAILS(value_error, net.ordered(named), "other is none of the 4 parameters");
   named.erase("other");
   named["2.bias"] = p[1];
-  BOOST_TEST(fails<tutti::shape_error>([&] { net.ordered(named); }, "2.bias has shape [5]"));
+  FAILS(shape_error, net.ordered(named), "2.bias has shape [5]");
   named["2.bias"] = p[3].astype(dtype::f32);
-  BOOST_TEST(fails<tutti::dtype_error>([&] { net.ordered(named); }, "2.bias has dtype f32"));
+  FAILS(dtype_error, net.ordered(named), "2.bias has dtype f32");
   named.erase("2.bias");
-  BOOST_TEST(fails<tutti::value_error>([&] { net.ordered(named); }, "2.bias is missing"));
+  FAILS(value_error, net.ordered(named), "2.bias is missing");
 }
 
 BOOST_AUTO_TEST_CASE(a_perceptron_refuses_wrong_parameters) {
-  BOOST_TEST(fails<tutti::value_error>([] { nn::perceptron({3}, {1}, tutti::relu); }, "got 1"));
+  FAILS(value_error, nn::perceptron({3}, {1}, tutti::relu), "got 1");
   const nn::sequential net = nn::perceptron({3, 5, 2}, {1}, tutti::relu);
   const array x = tutti::zeros({4, 3});
   auto p = net.parameters();
   std::swap(p[0], p[2]);
-  BOOST_TEST(fails<tutti::shape_error>([&] { net.apply(p, x); }, "0.weight has shape [5,2]"));
+  FAILS(shape_error, net.apply(p, x), "0.weight has shape [5,2]");
   p.pop_back();
-  BOOST_TEST(fails<tutti::value_error>([&] { net.apply(p, x); }, "needs 4 parameters, got 3"));
+  FAILS(value_error, net.apply(p, x), "needs 4 parameters, got 3");
 }
 
 // The gradient of each parameter element by central differences of the loss.
@@ -251,19 +251,13 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_perceptron_match_differences) {
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_CASE(functions_that_are_empty_are_refused) {
-  BOOST_TEST(
-      fails<tutti::value_error>([] { nn::activate({}); }, "activate: the function is empty"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [] {
-        nn::perceptron({3, 4, 2}, {1}, {});
-      },
-      "perceptron: the activation function is empty"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::sequential({nn::layer()}); },
-                                       "sequential: layer 0 has no function apply"));
+  FAILS(value_error, nn::activate({}), "activate: the function is empty");
+  FAILS(value_error, nn::perceptron({3, 4, 2}, {1}, {}),
+        "perceptron: the activation function is empty");
+  FAILS(value_error, nn::sequential({nn::layer()}), "sequential: layer 0 has no function apply");
   nn::linear_options options;
   options.weight = {};
-  BOOST_TEST(fails<tutti::value_error>([&] { nn::linear(3, 4, {1}, options); },
-                                       "linear: the initialiser"));
+  FAILS(value_error, nn::linear(3, 4, {1}, options), "linear: the initialiser");
 }
 
 BOOST_AUTO_TEST_CASE(an_initialiser_of_another_shape_is_refused) {
@@ -272,10 +266,10 @@ BOOST_AUTO_TEST_CASE(an_initialiser_of_another_shape_is_refused) {
                       const tutti::device& on) {
     return tutti::zeros({4, 3}, type, on);
   };
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::linear(3, 4, {1}, options); },
-                                       "linear_options::weight gave [4,3], not [3,4]"));
+  FAILS(shape_error, nn::linear(3, 4, {1}, options),
+        "linear_options::weight gave [4,3], not [3,4]");
   options.weight = [](auto&&...) { return array(); };
-  BOOST_TEST(fails<tutti::value_error>([&] { nn::linear(3, 4, {1}, options); }, "linear"));
+  FAILS(value_error, nn::linear(3, 4, {1}, options), "linear");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_moved_from_keeps_its_layers) {

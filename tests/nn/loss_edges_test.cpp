@@ -8,7 +8,7 @@
 
 #include "differences.hpp"
 #include "tutti/nn.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace loss_edges_test {
 
@@ -16,7 +16,6 @@ using tutti::array;
 using tutti::dtype;
 using tutti::shape;
 using tutti_test::dense;
-using tutti_test::fails;
 using tutti_test::matches;
 using tutti_test::random_dense;
 using tutti_test::read;
@@ -100,11 +99,9 @@ BOOST_AUTO_TEST_CASE(ctc_at_the_ends) {
   };
   BOOST_TEST(f(ruled_out).item() == 0);
   BOOST_TEST(!tutti::any(tutti::isnan(tutti::grad(f)(ruled_out))).item<bool>());
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::ctc_loss(log_p, one, one, one); }, "got [1,3,4]"));
-  BOOST_TEST(fails<tutti::value_error>([&] { nn::ctc_loss(log_p, target, one, one, {.blank = 4}); },
-                                       "blank 4 is not below 4"));
-  BOOST_TEST(
-      fails<tutti::dtype_error>([&] { nn::ctc_loss(log_p, log_p[0], one, one); }, "got f64"));
+  FAILS(shape_error, nn::ctc_loss(log_p, one, one, one), "got [1,3,4]");
+  FAILS(value_error, nn::ctc_loss(log_p, target, one, one, {.blank = 4}), "blank 4 is not below 4");
+  FAILS(dtype_error, nn::ctc_loss(log_p, log_p[0], one, one), "got f64");
 }
 
 BOOST_AUTO_TEST_CASE(labels_of_several_axes) {
@@ -136,12 +133,10 @@ BOOST_AUTO_TEST_CASE(labels_of_several_axes) {
   BOOST_TEST(std::isnan(
       nn::cross_entropy(tutti::zeros({1, 4}), array::from<std::int32_t>({2}), {.ignore = 2})
           .item()));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] { nn::cross_entropy(upload_as<double>(x), labels, {.weights = tutti::ones({3})}); },
-      "weights are [3]"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] { nn::nll_loss(upload_as<double>(x), labels, {.label_smoothing = 0.1}); },
-      "label_smoothing"));
+  FAILS(shape_error, nn::cross_entropy(upload_as<double>(x), labels, {.weights = tutti::ones({3})}),
+        "weights are [3]");
+  FAILS(value_error, nn::nll_loss(upload_as<double>(x), labels, {.label_smoothing = 0.1}),
+        "label_smoothing");
 }
 
 BOOST_AUTO_TEST_CASE(losses_of_large_numbers) {
@@ -169,11 +164,9 @@ BOOST_AUTO_TEST_CASE(losses_of_no_elements) {
   const array none = tutti::zeros({0, 3});
   BOOST_TEST(nn::l1_loss(none, none, nn::reduction::sum).item() == 0);
   BOOST_TEST((nn::huber_loss(none, none, {.how = nn::reduction::none}).shape() == shape{0, 3}));
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::l1_loss(none, none); }, "no elements in [0,3]"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::l1_loss(none, tutti::zeros({3})); },
-                                       "shapes differ: [0,3] and [3]"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { nn::huber_loss(none, none, {.delta = 0}); }, "delta = 0"));
+  FAILS(shape_error, nn::l1_loss(none, none), "no elements in [0,3]");
+  FAILS(shape_error, nn::l1_loss(none, tutti::zeros({3})), "shapes differ: [0,3] and [3]");
+  FAILS(value_error, nn::huber_loss(none, none, {.delta = 0}), "delta = 0");
   // A distribution that has a 0 where the other has one too.
   const array p = array::from<double>({{0.5, 0.5, 0}});
   BOOST_TEST(std::abs(nn::kl_divergence(tutti::log(p), p).item()) < 1e-15);

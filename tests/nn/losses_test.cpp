@@ -4,18 +4,16 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/compare.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/random.hpp"
 
 using tutti::array;
 using tutti::dtype;
 using tutti_test::all_close;
-using tutti_test::fails;
 using tutti_test::random_vector;
 namespace nn = tutti::nn;
 
@@ -93,26 +91,13 @@ BOOST_AUTO_TEST_CASE(cross_entropy_shows_labels_out_of_range) {
 BOOST_AUTO_TEST_CASE(losses_refuse_wrong_operands) {
   const array logits = tutti::zeros({2, 3});
   const array labels = array::from<std::int32_t>({0, 1});
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] { nn::cross_entropy(logits, array::from<std::int32_t>({0})); }, "[2,3] and [1]"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::cross_entropy(logits, logits); }, "got [2,3]"));
-  BOOST_TEST(fails<tutti::dtype_error>(
-      [&] {
-        nn::cross_entropy(logits, array::from<float>({0, 1}));
-      },
-      "got f32"));
-  BOOST_TEST(fails<tutti::dtype_error>(
-      [&] { nn::cross_entropy(logits.astype(dtype::i32), labels); }, "got i32"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        nn::cross_entropy(tutti::zeros({0, 3}), tutti::zeros({0}, dtype::i32));
-      },
-      "no elements in [0,3]"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        nn::mse(logits, tutti::zeros({2, 1}));
-      },
-      "shapes differ: [2,3] and [2,1]"));
+  FAILS(shape_error, nn::cross_entropy(logits, array::from<std::int32_t>({0})), "[2,3] and [1]");
+  FAILS(shape_error, nn::cross_entropy(logits, logits), "got [2,3]");
+  FAILS(dtype_error, nn::cross_entropy(logits, array::from<float>({0, 1})), "got f32");
+  FAILS(dtype_error, nn::cross_entropy(logits.astype(dtype::i32), labels), "got i32");
+  FAILS(shape_error, nn::cross_entropy(tutti::zeros({0, 3}), tutti::zeros({0}, dtype::i32)),
+        "no elements in [0,3]");
+  FAILS(shape_error, nn::mse(logits, tutti::zeros({2, 1})), "shapes differ: [2,3] and [2,1]");
 }
 
 BOOST_AUTO_TEST_CASE(mse_and_its_gradient) {
@@ -140,12 +125,9 @@ BOOST_AUTO_TEST_CASE(confusion_counts_pairs) {
   const auto counts = nn::confusion_matrix(truth, guess, 3).to_vector<std::int64_t>();
   const std::vector<std::int64_t> expected{1, 1, 0, 0, 1, 0, 1, 0, 2};
   BOOST_TEST(counts == expected, boost::test_tools::per_element());
-  BOOST_TEST(fails<tutti::index_error>([&] { nn::confusion_matrix(truth, guess, 2); },
-                                       "class 2 at 3 is not below 2"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { nn::confusion_matrix(truth, guess, 0); }, "0 classes"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] { nn::confusion_matrix(truth, array::from<std::int32_t>({1}), 3); }, "[6] and [1]"));
+  FAILS(index_error, nn::confusion_matrix(truth, guess, 2), "class 2 at 3 is not below 2");
+  FAILS(value_error, nn::confusion_matrix(truth, guess, 0), "0 classes");
+  FAILS(shape_error, nn::confusion_matrix(truth, array::from<std::int32_t>({1}), 3), "[6] and [1]");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,13 +8,12 @@
 
 #include "differences.hpp"
 #include "tutti/nn.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 using tutti::array;
 using tutti::dtype;
 using tutti::shape;
 using tutti_test::dense;
-using tutti_test::fails;
 using tutti_test::layouts;
 using tutti_test::matches;
 using tutti_test::position;
@@ -110,16 +109,9 @@ BOOST_AUTO_TEST_CASE(batch_norm_follows_its_batches) {
 
 BOOST_AUTO_TEST_CASE(norms_at_the_ends) {
   const nn::layer batch = nn::batch_norm(2, {}, dtype::f64);
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        trained(batch, tutti::ones({1, 2}, dtype::f64));
-      },
-      "two elements or more"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        trained(batch, tutti::ones({3, 3}, dtype::f64));
-      },
-      "2 channels on its second axis, got [3,3]"));
+  FAILS(shape_error, trained(batch, tutti::ones({1, 2}, dtype::f64)), "two elements or more");
+  FAILS(shape_error, trained(batch, tutti::ones({3, 3}, dtype::f64)),
+        "2 channels on its second axis, got [3,3]");
   // Over nothing, as in PyTorch: nothing.
   for (const nn::layer& none : {nn::layer_norm({3, 0}), nn::rms_norm(0)}) {
     const array x = tutti::ones({2, 3, 0});
@@ -128,22 +120,18 @@ BOOST_AUTO_TEST_CASE(norms_at_the_ends) {
     BOOST_TEST(f(x).item() == 0);
     BOOST_TEST((tutti::grad(f)(x).shape() == shape{2, 3, 0}));
   }
-  BOOST_TEST(fails<tutti::shape_error>([] { nn::layer_norm({-1}); }, "layer_norm: "));
+  FAILS(shape_error, nn::layer_norm({-1}), "layer_norm: ");
   const nn::layer rows = nn::layer_norm({3}, {}, dtype::f64);
   BOOST_TEST((trained(rows, tutti::ones({0, 3}, dtype::f64)).shape() == shape{0, 3}));
   BOOST_TEST(tutti::all(trained(rows, tutti::ones({2, 3}, dtype::f64)) == 0.0).item<bool>());
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        trained(rows, tutti::ones({3, 2}));
-      },
-      "must end in [3], got [3,2]"));
+  FAILS(shape_error, trained(rows, tutti::ones({3, 2})), "must end in [3], got [3,2]");
   BOOST_TEST((trained(nn::group_norm(1, 2), tutti::ones({0, 2, 4})).shape() == shape{0, 2, 4}));
   BOOST_TEST(
       std::isnan(trained(rows, array::from<double>({1, NAN, 2}).reshape({1, 3}))(0, 0).item()));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::group_norm(3, 4); }, "3 groups do not divide 4"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::rms_norm(4, 0); }, "epsilon = 0"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::batch_norm(0); }, "channels must be positive"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { nn::rms_norm(4, 1e-6, dtype::i32); }, "got i32"));
+  FAILS(value_error, nn::group_norm(3, 4), "3 groups do not divide 4");
+  FAILS(value_error, nn::rms_norm(4, 0), "epsilon = 0");
+  FAILS(value_error, nn::batch_norm(0), "channels must be positive");
+  FAILS(dtype_error, nn::rms_norm(4, 1e-6, dtype::i32), "got i32");
 }
 
 BOOST_AUTO_TEST_CASE(second_derivatives_of_norms) {
@@ -188,12 +176,9 @@ BOOST_AUTO_TEST_CASE(norms_of_given_weights) {
   BOOST_TEST(matches(wide.apply(wide.parameters(), x),
                      tutti_test::read(nn::rms_norm(x, {1, 2}, {.epsilon = 1e-6}))));
   BOOST_TEST((nn::layer_norm(tutti::ones({2, 3}, dtype::f16), -1).dtype() == dtype::f16));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        nn::layer_norm(tutti::ones({3}), 0, {.weight = tutti::ones({2, 3})});
-      },
-      "layer_norm: weights do not broadcast to [3], but to [2,3]"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::batch_norm(x, tutti::ones({3}), w); },
-                                       "batch_norm: needs one number for each of 4 channels"));
-  BOOST_TEST(fails<tutti::value_error>([&] { nn::group_norm(x, 3); }, "3 groups do not divide 4"));
+  FAILS(shape_error, nn::layer_norm(tutti::ones({3}), 0, {.weight = tutti::ones({2, 3})}),
+        "layer_norm: weights do not broadcast to [3], but to [2,3]");
+  FAILS(shape_error, nn::batch_norm(x, tutti::ones({3}), w),
+        "batch_norm: needs one number for each of 4 channels");
+  FAILS(value_error, nn::group_norm(x, 3), "3 groups do not divide 4");
 }

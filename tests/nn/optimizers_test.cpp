@@ -11,6 +11,7 @@
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/compare.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/random.hpp"
 
@@ -164,22 +165,19 @@ BOOST_AUTO_TEST_CASE(one_launch_updates_one_parameter) {
 }
 
 BOOST_AUTO_TEST_CASE(optimisers_refuse_wrong_use) {
-  BOOST_TEST(
-      fails<tutti::value_error>([] { nn::sgd({.learning_rate = -1}); }, "learning_rate = -1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::sgd({.momentum = 1}); }, "momentum = 1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::sgd({.nesterov = true}); }, "needs momentum"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::adam({.beta1 = 1}); }, "beta1 = 1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::adam({.beta2 = -0.5}); }, "beta2 = -0.5"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::adam({.epsilon = NAN}); }, "epsilon = nan"));
+  FAILS(value_error, nn::sgd({.learning_rate = -1}), "learning_rate = -1");
+  FAILS(value_error, nn::sgd({.momentum = 1}), "momentum = 1");
+  FAILS(value_error, nn::sgd({.nesterov = true}), "needs momentum");
+  FAILS(value_error, nn::adam({.beta1 = 1}), "beta1 = 1");
+  FAILS(value_error, nn::adam({.beta2 = -0.5}), "beta2 = -0.5");
+  FAILS(value_error, nn::adam({.epsilon = NAN}), "epsilon = nan");
   nn::adam adam;
   const array a = tutti::ones({3}), b = tutti::ones({4});
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { adam.step({a}, {}); }, "1 parameters but 0 gradients"));
-  BOOST_TEST(
-      fails<tutti::shape_error>([&] { adam.step({a}, {b}); }, "shape [3], its gradient [4]"));
+  FAILS(value_error, adam.step({a}, {}), "1 parameters but 0 gradients");
+  FAILS(shape_error, adam.step({a}, {b}), "shape [3], its gradient [4]");
   adam.step({a}, {a});
-  BOOST_TEST(fails<tutti::value_error>([&] { adam.step({a, a}, {a, a}); }, "state of 1"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { adam.step({b}, {b}); }, "its state [3]"));
+  FAILS(value_error, adam.step({a, a}, {a, a}), "state of 1");
+  FAILS(shape_error, adam.step({b}, {b}), "its state [3]");
 }
 
 // Training that goes on from files is the training that was not interrupted, bit for bit.
@@ -270,20 +268,14 @@ BOOST_AUTO_TEST_CASE(state_that_cannot_be_is_refused) {
   refuses(tutti::dtype_error(""), {a, tutti::arange(3)}, 1, "state 1 is i32, not floating");
 
   nn::sgd still, moving({.momentum = 0.5});
-  BOOST_TEST(fails<tutti::value_error>([&] { still.load_state(std::vector<array>{a}); },
-                                       "1 velocities, but momentum is 0"));
+  FAILS(value_error, still.load_state(std::vector<array>{a}), "1 velocities, but momentum is 0");
   const auto after_loading = [&](const std::vector<array>& state) {
     moving.load_state(state);
     moving.step({a}, {a});
   };
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        after_loading({a, a});
-      },
-      "1 parameters, but state of 2"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { after_loading({b}); }, "shape [3], its state [4]"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { after_loading({wide}); },
-                                       "parameter 0 is f32, its state f64"));
+  FAILS(value_error, after_loading({a, a}), "1 parameters, but state of 2");
+  FAILS(shape_error, after_loading({b}), "shape [3], its state [4]");
+  FAILS(dtype_error, after_loading({wide}), "parameter 0 is f32, its state f64");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,13 +8,13 @@
 #include "tutti/grad.hpp"
 #include "tutti/nn.hpp"
 #include "tutti_test/dense.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
 namespace trainer_test {
 
 using tutti::array;
 using tutti::dtype;
-using tutti_test::fails;
 using tutti_test::matches;
 using tutti_test::random_dense;
 using tutti_test::random_integers;
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(trainer_loads_all_or_nothing) {
   const tutti::io::named_arrays good = run.arrays();
   const list parameters = run.parameters();
   const auto refused = [&](const tutti::io::named_arrays& from, const char* why) {
-    BOOST_TEST(fails<tutti::error>([&] { run.load(from); }, why));
+    FAILS(error, run.load(from), why);
     BOOST_TEST(run.steps() == 1);
     BOOST_TEST(same(run.parameters(), parameters));
   };
@@ -164,19 +164,15 @@ BOOST_AUTO_TEST_CASE(trainer_loads_all_or_nothing) {
 
 BOOST_AUTO_TEST_CASE(trainer_refuses) {
   const nn::layer model = network();
-  BOOST_TEST(fails<tutti::value_error>(
-      [] { nn::trainer(nn::activate(tutti::tanh), nn::adam(), loss); }, "no parameters"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { nn::trainer(model, nn::adam(), {}); }, "loss is empty"));
-  BOOST_TEST(fails<tutti::value_error>([&] { nn::trainer(model, nn::adam(), loss, {.ahead = -1}); },
-                                       "ahead = -1"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] { nn::trainer(model, nn::adam(), loss, {.clip_norm = 0}); }, "clip_norm = 0"));
+  FAILS(value_error, nn::trainer(nn::activate(tutti::tanh), nn::adam(), loss), "no parameters");
+  FAILS(value_error, nn::trainer(model, nn::adam(), {}), "loss is empty");
+  FAILS(value_error, nn::trainer(model, nn::adam(), loss, {.ahead = -1}), "ahead = -1");
+  FAILS(value_error, nn::trainer(model, nn::adam(), loss, {.clip_norm = 0}), "clip_norm = 0");
   nn::trainer run = run_of(model, nn::adam());
   const list batch = batch_at(0), other = batch_at(0, 8);
-  BOOST_TEST(fails<tutti::value_error>([&] { run.step({}); }, "no arrays in the batch"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { run.step({batch[0], other[1]}); }, "rows"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { run.step({batch[0]({{}, {0, 2}}), batch[1]}); }, ""));
+  FAILS(value_error, run.step({}), "no arrays in the batch");
+  FAILS(shape_error, run.step({batch[0], other[1]}), "rows");
+  FAILS(shape_error, run.step({batch[0]({{}, {0, 2}}), batch[1]}), "");
   BOOST_TEST(run.steps() == 0);
   BOOST_TEST(same(run.parameters(), model.parameters()));
   BOOST_TEST(std::isfinite(run.step(batch).item()));
@@ -187,7 +183,7 @@ BOOST_AUTO_TEST_CASE(folded_keys_are_those_of_split) {
   for (std::int64_t i = 0; i < 5; ++i)
     BOOST_TEST(random::fold_in({77}, i).value == keys[static_cast<std::size_t>(i)].value);
   BOOST_TEST(random::fold_in({77}, std::int64_t{1} << 40).value != keys[0].value);
-  BOOST_TEST(fails<tutti::value_error>([] { random::fold_in({77}, -1); }, "index -1"));
+  FAILS(value_error, random::fold_in({77}, -1), "index -1");
 }
 
 }  // namespace trainer_test

@@ -7,7 +7,7 @@
 
 #include "tutti/signal.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -21,9 +21,6 @@ constexpr std::int64_t huge = std::int64_t{1} << 62;
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 // Where tutti's names are used without their namespace, C's function needs its own.
 BOOST_AUTO_TEST_CASE(beside_the_function_of_c) {

@@ -9,7 +9,7 @@
 #include "tutti/grad.hpp"
 #include "tutti/sparse.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -49,9 +49,6 @@ matrix empty_matrix(std::int64_t rows, std::int64_t columns, format f) {
 constexpr format formats[] = {format::csr, format::csc, format::coo};
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 BOOST_AUTO_TEST_CASE(formats_hold_the_same) {
   for (const format from : formats) {

@@ -14,7 +14,7 @@
 #include "tutti/movement.hpp"
 #include "tutti/random.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -90,9 +90,6 @@ void check_solved(const matrix& a, const array& b, const solver_result& found, d
 const auto solvers = {sparse::cg, sparse::bicgstab, sparse::gmres};
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 BOOST_AUTO_TEST_CASE(definite_systems) {
   const matrix a = laplacian(8);
