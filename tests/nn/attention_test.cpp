@@ -11,22 +11,16 @@
 #include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
+using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
 using tutti::shape;
-using tutti_test::fails;
-using tutti_test::matches;
-using tutti_test::position;
-using tutti_test::random_dense;
-using tutti_test::read;
-using tutti_test::tabulate;
-using tutti_test::upload_as;
 namespace nn = tutti::nn;
 
 namespace {
 
 using list = std::vector<array>;
-const tutti_test::tolerance tight{.relative = 1e-11, .absolute = 1e-12};
+const tolerance tight{.relative = 1e-11, .absolute = 1e-12};
 
 }  // namespace
 
@@ -81,11 +75,10 @@ BOOST_AUTO_TEST_CASE(rotary_turns_pairs) {
     return i[2] < 3 ? a * std::cos(angle) - b * std::sin(angle)
                     : b * std::cos(angle) + a * std::sin(angle);
   });
-  for (const auto& [name, view] : tutti_test::layouts<double>(x)) BOOST_TEST_CONTEXT(name) {
+  for (const auto& [name, view] : layouts<double>(x)) BOOST_TEST_CONTEXT(name) {
       BOOST_TEST(matches(nn::rotary(view, 7, 100), expected, tight));
     }
-  tutti_test::check_gradient(
-      [](const list& v) { return tutti_test::weighted_sum(nn::rotary(v[0], 2)); }, {x});
+  check_gradient([](const list& v) { return weighted_sum(nn::rotary(v[0], 2)); }, {x});
   BOOST_TEST((nn::rotary(tutti::zeros({0, 4})).shape() == shape{0, 4}));
   FAILS(shape_error, nn::rotary(tutti::zeros({2, 3})), "even D");
   FAILS(value_error, nn::rotary(tutti::zeros({2, 2}), 0, 0), "base = 0");
@@ -101,8 +94,7 @@ BOOST_AUTO_TEST_CASE(a_query_that_sees_nothing_gives_0) {
       return nn::scaled_dot_product_attention(v[0], v[1], v[1], {.mask = mask});
     };
     BOOST_TEST(tutti::all(f({q, k})[0] == 0.0).item<bool>());
-    tutti_test::check_gradient([&](const list& v) { return tutti_test::weighted_sum(f(v)); },
-                               {read(q), read(k)});
+    check_gradient([&](const list& v) { return weighted_sum(f(v)); }, {read(q), read(k)});
   }
   const array broken = array::from<double>({{NAN, 0, 0}, {0, 0, 0}});
   const array y =
@@ -160,10 +152,9 @@ BOOST_AUTO_TEST_CASE(options_of_attention_together) {
   plain.grouped = false;
   const array each = tutti::repeat(k, 2, 1);
   BOOST_TEST(matches(r.value, read(nn::scaled_dot_product_attention(q, each, each, plain)), tight));
-  tutti_test::check_gradient(
+  check_gradient(
       [&](const list& v) {
-        return tutti_test::weighted_sum(
-            nn::scaled_dot_product_attention(v[0], v[1], v[1], options));
+        return weighted_sum(nn::scaled_dot_product_attention(v[0], v[1], v[1], options));
       },
       {read(q), read(k)});
   const auto refused = [&](const nn::attention_options& o, const char* message) {

@@ -13,12 +13,10 @@
 #include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
+using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
 using tutti::shape;
-using tutti_test::fails;
-using tutti_test::random_dense;
-using tutti_test::upload_as;
 namespace nn = tutti::nn;
 
 namespace {
@@ -153,17 +151,16 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_has_the_same_gradients) {
   const nn::training_result a = run(body), b = run(kept);
   BOOST_TEST(a.loss.item() == b.loss.item());
   for (std::size_t i = 0; i < a.gradients.size(); ++i)
-    BOOST_TEST(tutti_test::matches(b.gradients[i], tutti_test::read(a.gradients[i]),
-                                   {.relative = 1e-12, .absolute = 1e-14}));
+    BOOST_TEST(
+        matches(b.gradients[i], read(a.gradients[i]), {.relative = 1e-12, .absolute = 1e-14}));
   for (std::size_t i = 0; i < a.state.size(); ++i)
-    BOOST_TEST(tutti_test::matches(b.state[i], tutti_test::read(a.state[i]), {}));
+    BOOST_TEST(matches(b.state[i], read(a.state[i]), {}));
 
   // Integers have no gradient, and the second derivative goes through the recomputation.
   const nn::layer words = nn::checkpoint(nn::embedding(6, 3, {1}, {}, dtype::f64));
   const array index = array::from({1, 4, 1});
-  tutti_test::check_gradient(
-      [&](const list& p) { return tutti_test::weighted_sum(words.apply(p, index)); },
-      {tutti_test::read(words.parameters()[0])});
+  check_gradient([&](const list& p) { return weighted_sum(words.apply(p, index)); },
+                 {read(words.parameters()[0])});
   const nn::layer cube = nn::checkpoint(nn::activate([](const array& v) { return v * v * v; }));
   const auto slope = tutti::grad([&](const array& v) { return tutti::sum(cube.apply({}, v)); });
   const auto second = tutti::grad([&](const array& v) { return tutti::sum(slope(v)); });
@@ -183,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_of_nan_and_of_nothing) {
        {array::from<float>({{1, NAN}, {2, 3}, {INFINITY, 1}}), tutti::zeros({0, 2})}) {
     const list a = gradients(body, x), b = gradients(nn::checkpoint(body), x);
     for (std::size_t i = 0; i < a.size(); ++i)
-      BOOST_TEST(tutti_test::matches(b[i], tutti_test::read(a[i]), {.relative = 1e-6}));
+      BOOST_TEST(matches(b[i], read(a[i]), {.relative = 1e-6}));
   }
 }
 

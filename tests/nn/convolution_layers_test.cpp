@@ -12,14 +12,11 @@
 #include "tutti_test/dense.hpp"
 #include "tutti_test/fails.hpp"
 
+using namespace tutti_test;
 using tutti::array;
 using tutti::channel_order;
 using tutti::dtype;
 using tutti::shape;
-using tutti_test::matches;
-using tutti_test::random_dense;
-using tutti_test::read;
-using tutti_test::upload_as;
 namespace nn = tutti::nn;
 
 namespace {

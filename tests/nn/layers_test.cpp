@@ -15,12 +15,10 @@
 #include "tutti_test/files.hpp"
 #include "tutti_test/random.hpp"
 
+using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
 using tutti::shape;
-using tutti_test::all_close;
-using tutti_test::fails;
-using tutti_test::random_vector;
 namespace nn = tutti::nn;
 
 namespace {

@@ -12,20 +12,16 @@
 
 namespace loss_edges_test {
 
+using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
 using tutti::shape;
-using tutti_test::dense;
-using tutti_test::matches;
-using tutti_test::random_dense;
-using tutti_test::read;
-using tutti_test::upload_as;
 namespace nn = tutti::nn;
 
 namespace {
 
 using list = std::vector<array>;
-const tutti_test::tolerance tight{.relative = 1e-12, .absolute = 1e-13};
+const tolerance tight{.relative = 1e-12, .absolute = 1e-13};
 
 /// The target that an alignment of classes stands for.
 std::vector<int> collapsed(const std::vector<int>& alignment) {
@@ -108,7 +104,7 @@ BOOST_AUTO_TEST_CASE(labels_of_several_axes) {
   const dense x = random_dense({2, 3, 4}, -2, 2);
   const array labels = array::from<std::int32_t>({{0, 3, 1}, {2, 2, 0}});
   const array flat = nn::cross_entropy(upload_as<double>(x).reshape({6, 4}), labels.flatten());
-  for (const auto& [name, view] : tutti_test::layouts<double>(x)) BOOST_TEST_CONTEXT(name) {
+  for (const auto& [name, view] : layouts<double>(x)) BOOST_TEST_CONTEXT(name) {
       BOOST_TEST(matches(nn::cross_entropy(view, labels), read(flat), tight));
       const array none = nn::cross_entropy(view, labels, {.how = nn::reduction::none});
       BOOST_TEST((none.shape() == shape{2, 3}));
@@ -125,9 +121,8 @@ BOOST_AUTO_TEST_CASE(labels_of_several_axes) {
       if (weighted) o.weights = tutti::ones({4});
       const auto f = [&](const array& p) { return nn::cross_entropy(p, wrong, o); };
       const array slopes = tutti::grad(f)(upload_as<double>(x));
-      const dense of_wrong = tutti_test::tabulate({2, 3, 4}, [](const tutti_test::position& i) {
-        return i[0] == 0 && i[1] == 1 ? 1.0 : 0.0;
-      });
+      const dense of_wrong =
+          tabulate({2, 3, 4}, [](const position& i) { return i[0] == 0 && i[1] == 1 ? 1.0 : 0.0; });
       BOOST_TEST(matches(tutti::isnan(slopes).astype(dtype::f64), of_wrong));
     }
   BOOST_TEST(std::isnan(
@@ -177,8 +172,8 @@ BOOST_AUTO_TEST_CASE(second_derivatives_of_losses) {
   const array labels = array::from<std::int32_t>({2, 0});
   const auto twice = [&](const tutti::function& loss) {
     const auto slope = tutti::grad([&](const list& v) { return tutti::square(loss(v)); });
-    tutti_test::check_gradient([&](const list& v) { return tutti_test::weighted_sum(slope(v)[0]); },
-                               {random_dense({2, 3}, -2, 2, 6)}, 1e-6);
+    check_gradient([&](const list& v) { return weighted_sum(slope(v)[0]); },
+                   {random_dense({2, 3}, -2, 2, 6)}, 1e-6);
   };
   twice([&](const list& v) { return nn::binary_cross_entropy_with_logits(v[0], target); });
   twice([&](const list& v) { return nn::cross_entropy(v[0], labels, {.label_smoothing = 0.2}); });

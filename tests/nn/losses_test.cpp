@@ -11,10 +11,9 @@
 #include "tutti_test/fails.hpp"
 #include "tutti_test/random.hpp"
 
+using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
-using tutti_test::all_close;
-using tutti_test::random_vector;
 namespace nn = tutti::nn;
 
 namespace {

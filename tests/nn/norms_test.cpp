@@ -10,16 +10,10 @@
 #include "tutti/nn.hpp"
 #include "tutti_test/fails.hpp"
 
+using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
 using tutti::shape;
-using tutti_test::dense;
-using tutti_test::layouts;
-using tutti_test::matches;
-using tutti_test::position;
-using tutti_test::random_dense;
-using tutti_test::tabulate;
-using tutti_test::upload_as;
 namespace nn = tutti::nn;
 
 namespace {
@@ -52,7 +46,7 @@ array trained(const nn::layer& l, const array& x) {
 
 BOOST_AUTO_TEST_CASE(norms_of_all_layouts) {
   const dense x = random_dense({3, 4, 5}, -2, 2);
-  const tutti_test::tolerance tight{.relative = 1e-11, .absolute = 1e-12};
+  const tolerance tight{.relative = 1e-11, .absolute = 1e-12};
   const dense by_second = normalised(x, 1e-5, [](const position& i) { return i[1]; });
   const dense by_last = normalised(x, 1e-5, [](const position& i) { return i[2]; });
   const dense by_row = normalised(x, 1e-5, [](const position& i) { return 4 * i[0] + i[1]; });
@@ -144,37 +138,37 @@ BOOST_AUTO_TEST_CASE(second_derivatives_of_norms) {
         std::vector<array> weights = l.parameters();
         weights[0] = v[1];
         const array y = l.apply(weights, l.state(), v[0], nn::training({1})).value;
-        return tutti_test::weighted_sum(tutti::square(y));
+        return weighted_sum(tutti::square(y));
       });
       const auto slopes = [&](const std::vector<array>& v) {
         const std::vector<array> found = slope(v);
-        return tutti_test::weighted_sum(found[0]) + tutti_test::weighted_sum(found[1]);
+        return weighted_sum(found[0]) + weighted_sum(found[1]);
       };
-      tutti_test::check_gradient(slopes, {x, w}, 1e-6);
+      check_gradient(slopes, {x, w}, 1e-6);
     }
 }
 
 BOOST_AUTO_TEST_CASE(norms_of_given_weights) {
   // As the layers of the same weights, which PyTorch's values are for (vectors_test.cpp).
-  const array x = tutti_test::upload_as<double>(random_dense({2, 4, 3}, -2, 2, 1));
-  const array w = tutti_test::upload_as<double>(random_dense({4}, -2, 2, 2));
+  const array x = upload_as<double>(random_dense({2, 4, 3}, -2, 2, 1));
+  const array w = upload_as<double>(random_dense({4}, -2, 2, 2));
   const std::vector<array> both{w, w + 1};
-  const auto expected = [&](const nn::layer& l) { return tutti_test::read(l.apply(both, x)); };
+  const auto expected = [&](const nn::layer& l) { return read(l.apply(both, x)); };
   BOOST_TEST(matches(nn::group_norm(x, 2, {.weight = w, .bias = w + 1}),
                      expected(nn::group_norm(2, 4, {}, dtype::f64))));
   const auto m = nn::moments_of_channels(x);
-  BOOST_TEST(matches(m.mean, tutti_test::read(tutti::mean(x, {0, 2}))));
-  BOOST_TEST(matches(m.variance, tutti_test::read(tutti::var(x, {0, 2}))));
+  BOOST_TEST(matches(m.mean, read(tutti::mean(x, {0, 2}))));
+  BOOST_TEST(matches(m.variance, read(tutti::var(x, {0, 2}))));
   const array trained_by =
       nn::batch_norm(4, {}, dtype::f64)
           .apply(both, nn::batch_norm(4, {}, dtype::f64).state(), x, nn::training({1}))
           .value;
   BOOST_TEST(matches(nn::batch_norm(x, m.mean, m.variance, {.weight = w, .bias = w + 1}),
-                     tutti_test::read(trained_by)));
+                     read(trained_by)));
   const nn::layer wide = nn::rms_norm(tutti::shape{4, 3}, 1e-6, dtype::f64);
   BOOST_TEST((wide.parameters()[0].shape() == shape{4, 3}));
-  BOOST_TEST(matches(wide.apply(wide.parameters(), x),
-                     tutti_test::read(nn::rms_norm(x, {1, 2}, {.epsilon = 1e-6}))));
+  BOOST_TEST(
+      matches(wide.apply(wide.parameters(), x), read(nn::rms_norm(x, {1, 2}, {.epsilon = 1e-6}))));
   BOOST_TEST((nn::layer_norm(tutti::ones({2, 3}, dtype::f16), -1).dtype() == dtype::f16));
   FAILS(shape_error, nn::layer_norm(tutti::ones({3}), 0, {.weight = tutti::ones({2, 3})}),
         "layer_norm: weights do not broadcast to [3], but to [2,3]");

@@ -15,11 +15,9 @@
 #include "tutti_test/files.hpp"
 #include "tutti_test/random.hpp"
 
+using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
-using tutti_test::all_close;
-using tutti_test::fails;
-using tutti_test::random_vector;
 namespace nn = tutti::nn;
 
 namespace {
@@ -183,7 +181,7 @@ BOOST_AUTO_TEST_CASE(optimisers_refuse_wrong_use) {
 // Training that goes on from files is the training that was not interrupted, bit for bit.
 template <class Optimizer, class Load>
 void check_resuming(Optimizer optimizer, Optimizer resumed, Load&& load) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const auto step = [](Optimizer& o, std::vector<array> p, int i) {
     p = o.step(p, {array::from(random_vector<float>(31 * 17, -1, 1, 100 + i), {31, 17}),
                    array::from(random_vector<float>(23, -1, 1, 500 + i))});

@@ -10,14 +10,10 @@
 #include "tutti_test/dense.hpp"
 #include "tutti_test/fails.hpp"
 
+using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
 using tutti::shape;
-using tutti_test::dense;
-using tutti_test::matches;
-using tutti_test::random_dense;
-using tutti_test::read;
-using tutti_test::upload_as;
 namespace nn = tutti::nn;
 
 namespace {
@@ -28,7 +24,7 @@ using maker = nn::layer (*)(const nn::recurrent_options&);
 nn::layer lstm(const nn::recurrent_options& o) { return nn::lstm(3, 4, {1}, o, dtype::f64); }
 nn::layer gru(const nn::recurrent_options& o) { return nn::gru(3, 4, {1}, o, dtype::f64); }
 
-const tutti_test::tolerance tight{.relative = 1e-12, .absolute = 1e-13};
+const tolerance tight{.relative = 1e-12, .absolute = 1e-13};
 
 }  // namespace
 
@@ -103,8 +99,7 @@ BOOST_AUTO_TEST_CASE(recurrence_of_given_weights) {
     return nn::lstm(v[0], {.input = v[1], .hidden = v[2]},
                     {.reverse = true, .state = {v[3]}, .lengths = lengths});
   };
-  tutti_test::check_gradient([&](const list& v) { return tutti_test::weighted_sum(run(v).value); },
-                             {x, input, hidden, h});
+  check_gradient([&](const list& v) { return weighted_sum(run(v).value); }, {x, input, hidden, h});
   const list v{upload_as<double>(x), upload_as<double>(input), upload_as<double>(hidden),
                upload_as<double>(h)};
   const nn::recurrence done = run(v);
@@ -157,7 +152,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_all_steps_at_once) {
         o.state.assign(of.begin() + 5, of.end());
         const nn::recurrence done = k.function(
             of[0], {.input = of[1], .hidden = of[2], .bias = of[3], .hidden_bias = of[4]}, o);
-        array total = tutti_test::weighted_sum(done.value);
+        array total = weighted_sum(done.value);
         for (const array& state : done.state) total = total + sum(square(state));
         return total;
       };

@@ -13,13 +13,9 @@
 
 namespace trainer_test {
 
+using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
-using tutti_test::matches;
-using tutti_test::random_dense;
-using tutti_test::random_integers;
-using tutti_test::read;
-using tutti_test::upload_as;
 namespace nn = tutti::nn;
 namespace random = tutti::random;
 
@@ -55,7 +51,7 @@ bool same(const list& a, const list& b) {
 /// Saves a run after three steps, goes on in another one, and compares with one that never stopped.
 template <class Optimizer>
 void check_resumed(const Optimizer& optimizer) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   nn::trainer straight = run_of(network(), optimizer);
   for (std::uint64_t i = 0; i < 3; ++i) straight.step(batch_at(i));
   const tutti::checkpoints kept(folder.path());
@@ -113,7 +109,7 @@ BOOST_AUTO_TEST_CASE(trainer_clips_gradients) {
     run.step(batch);
     const double factor = std::min(1.0, most / std::sqrt(squares));
     for (std::size_t i = 0; i < gradients.size(); ++i) {
-      tutti_test::dense expected = read(model.parameters()[i]);
+      dense expected = read(model.parameters()[i]);
       for (std::size_t e = 0; e < expected.values.size(); ++e)
         expected.values[e] -= factor * read(gradients[i]).values[e];
       BOOST_TEST(matches(run.parameters()[i], expected, {.relative = 1e-5, .absolute = 1e-6}));

@@ -12,19 +12,16 @@
 
 namespace training_test {
 
+using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
 using tutti::shape;
-using tutti_test::matches;
-using tutti_test::random_dense;
-using tutti_test::read;
-using tutti_test::upload_as;
 namespace nn = tutti::nn;
 
 namespace {
 
 using list = std::vector<array>;
-const tutti_test::tolerance tight{.relative = 1e-12, .absolute = 1e-14};
+const tolerance tight{.relative = 1e-12, .absolute = 1e-14};
 
 }  // namespace
 
