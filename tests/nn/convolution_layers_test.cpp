@@ -111,6 +111,16 @@ BOOST_AUTO_TEST_CASE(initialisers_of_every_rank) {
   BOOST_TEST(near(variance(nn::lecun_uniform({1}, {300, 40})), 1.0 / 300));
   BOOST_TEST(tutti::max(tutti::abs(nn::kaiming_uniform({1}, window))).item() <=
              std::sqrt(6.0 / 300));
+  const array flat = nn::glorot_uniform({7}, {200, 300});
+  const double limit = std::sqrt(6.0 / 500);
+  BOOST_TEST(tutti::max(flat).item() <= limit);
+  BOOST_TEST(tutti::max(flat).item() > 0.99 * limit);
+  BOOST_TEST(tutti::min(flat).item() >= -limit);
+  BOOST_TEST(near(variance(flat), limit * limit / 3));
+  BOOST_TEST(near(variance(nn::kaiming_normal({7}, {200, 300})), 2.0 / 200));
+  BOOST_TEST(std::abs(tutti::mean(nn::kaiming_normal({7}, {200, 300})).item()) < 0.002);
+  FAILS(shape_error, nn::kaiming_normal({1}, {4}), "got [4]");
+  FAILS(shape_error, nn::glorot_uniform({1}, {0, 4}), "got [0,4]");
   const array cut =
       nn::truncated_normal_values(0.1)({1}, {4000}, dtype::f32, tutti::default_device());
   BOOST_TEST(tutti::max(tutti::abs(cut)).item() <= 0.2 * (1 + 1e-6));

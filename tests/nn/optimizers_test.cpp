@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "tutti/counters.hpp"
-#include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
@@ -176,62 +175,6 @@ BOOST_AUTO_TEST_CASE(optimisers_refuse_wrong_use) {
   adam.step({a}, {a});
   FAILS(value_error, adam.step({a, a}, {a, a}), "state of 1");
   FAILS(shape_error, adam.step({b}, {b}), "its state [3]");
-}
-
-// Training that goes on from files is the training that was not interrupted, bit for bit.
-template <class Optimizer, class Load>
-void check_resuming(Optimizer optimizer, Optimizer resumed, Load&& load) {
-  const temporary_folder folder;
-  const auto step = [](Optimizer& o, std::vector<array> p, int i) {
-    p = o.step(p, {array::from(random_vector<float>(31 * 17, -1, 1, 100 + i), {31, 17}),
-                   array::from(random_vector<float>(23, -1, 1, 500 + i))});
-    tutti::eval(p, o.state());
-    return p;
-  };
-  std::vector<array> p{array::from(random_vector<float>(31 * 17, -1, 1), {31, 17}),
-                       tutti::ones({23})};
-  for (int i = 0; i < 100; ++i) p = step(optimizer, p, i);
-
-  const auto save = [&](const char* file, const std::vector<array>& arrays) {
-    tutti::io::named_arrays named;
-    for (std::size_t i = 0; i < arrays.size(); ++i) named[std::to_string(i)] = arrays[i];
-    tutti::io::save_safetensors(folder / file, named);
-  };
-  const auto restore = [&](const char* file) {
-    std::vector<array> arrays;
-    for (const auto& [name, value] : tutti::io::load_safetensors(folder / file))
-      arrays.push_back(value);
-    return arrays;
-  };
-  save("parameters", p);
-  save("state", optimizer.state());
-  std::vector<array> q = restore("parameters");
-  load(resumed, restore("state"));
-
-  for (int i = 100; i < 105; ++i) {
-    p = step(optimizer, p, i);
-    q = step(resumed, q, i);
-  }
-  const auto bits = [](const array& a) {
-    std::vector<std::uint32_t> words(static_cast<std::size_t>(a.size()));
-    a.copy_to(words.data(), a.nbytes());
-    return words;
-  };
-  for (std::size_t i = 0; i < p.size(); ++i) BOOST_TEST(bits(p[i]) == bits(q[i]));
-  BOOST_REQUIRE(optimizer.state().size() == resumed.state().size());
-  for (std::size_t i = 0; i < optimizer.state().size(); ++i)
-    BOOST_TEST(bits(optimizer.state()[i]) == bits(resumed.state()[i]));
-}
-
-BOOST_AUTO_TEST_CASE(training_resumes_where_it_was_saved) {
-  const nn::adam adam({.weight_decay = 0.01});
-  check_resuming(adam, adam, [](nn::adam& o, const std::vector<array>& state) {
-    o.load_state(state, 100);
-    BOOST_TEST(o.steps() == 100);
-  });
-  const nn::sgd sgd({.momentum = 0.9, .nesterov = true});
-  check_resuming(sgd, sgd,
-                 [](nn::sgd& o, const std::vector<array>& state) { o.load_state(state); });
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_state_starts_anew) {

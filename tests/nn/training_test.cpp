@@ -134,19 +134,29 @@ BOOST_AUTO_TEST_CASE(groups_have_options_of_their_own) {
   FAILS(value_error, some.step(p, slopes), "parameter 0 is in 0 groups");
 }
 
-// As tests/nn/optimizers_test.cpp for SGD and Adam.
-BOOST_AUTO_TEST_CASE(state_of_other_optimisers) {
-  const auto check = [](auto used, auto fresh) {
+BOOST_AUTO_TEST_CASE(state_of_optimisers) {
+  const auto goes_on = [](auto&& used, auto&& fresh) {
     list p{upload_as<double>(random_dense({9}, -1, 1))}, q;
     const auto gradient = [](int i) { return upload_as<double>(random_dense({9}, -1, 1, i)); };
     for (int i = 0; i < 3; ++i) p = used.step(p, {gradient(i)});
-    fresh.load_state(used.state());
+    if constexpr (requires { used.steps(); })
+      fresh.load_state(used.state(), used.steps());
+    else
+      fresh.load_state(used.state());
     q = p;
     for (int i = 3; i < 5; ++i) {
       p = used.step(p, {gradient(i)});
       q = fresh.step(q, {gradient(i)});
     }
     BOOST_TEST(tutti::all(p[0] == q[0]).item<bool>());
+    for (std::size_t i = 0; i < used.state().size(); ++i)
+      BOOST_TEST(matches(fresh.state()[i], read(used.state()[i])));
+  };
+  goes_on(nn::adam({.weight_decay = 0.01}), nn::adam({.weight_decay = 0.01}));
+  goes_on(nn::sgd({.momentum = 0.9, .nesterov = true}),
+          nn::sgd({.momentum = 0.9, .nesterov = true}));
+  const auto check = [&](auto used, auto fresh) {
+    goes_on(used, fresh);
     FAILS(shape_error, used.step({tutti::ones({3})}, {tutti::ones({4})}), "its gradient [4]");
     FAILS(dtype_error, fresh.load_state(list(used.state().size(), tutti::arange(3))),
           "not floating");
