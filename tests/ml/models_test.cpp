@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "tutti/data/io.hpp"
-#include "tutti/grad.hpp"
 #include "tutti/ml.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/fails.hpp"
@@ -112,33 +111,6 @@ BOOST_AUTO_TEST_CASE(lasso_of_orthogonal_features) {
   for (const double product : {(5 - 1 - 2 + 6) / 4.0, (5 + 1 + 2 + 6) / 4.0, (5 + 1 - 2 - 6) / 4.0})
     expected.push_back(std::copysign(std::max(std::abs(product) - 1.25, 0.0), product));
   BOOST_TEST(matches(m.coefficients(), {{3}, expected}, {.absolute = 1e-15}));
-}
-
-// Where the samples are given, ridge and least squares are functions of the targets.
-BOOST_AUTO_TEST_CASE(gradients_of_lazy_fits) {
-  const array x = upload(random_dense({7, 2}, -1, 1, 913), dtype::f64);
-  const array y = upload(random_dense({7}, -1, 1, 914), dtype::f64);
-  const array weights = array::from<double>({0.3, -2});
-  const auto f = [&](const array& targets) {
-    return tutti::sum(ml::ridge({0.5}).fit(x, targets).coefficients() * weights);
-  };
-  const std::vector<double> slopes = tutti::grad(f)(y).to_vector<double>();
-  // It is linear in the targets: differences are derivatives.
-  for (std::int64_t i = 0; i < 7; ++i) {
-    const array moved = y + (tutti::arange(7) == i).astype(dtype::f64);
-    BOOST_TEST(f(moved).item() - f(y).item() == slopes[std::size_t(i)],
-               boost::test_tools::tolerance(1e-9));
-  }
-  const auto scaled = [&](const array& a) {
-    return tutti::sum(ml::standard_scaler().fit_transform(a) * a);
-  };
-  const array slope = tutti::grad(scaled)(x);
-  constexpr double step = 1e-6;
-  array aside = tutti::zeros({7, 2}, dtype::f64);
-  aside.set({3, 1}, step);
-  BOOST_TEST(
-      (scaled(x + aside).item() - scaled(x - aside).item()) / (2 * step) == slope({3, 1}).item(),
-      boost::test_tools::tolerance(1e-6));
 }
 
 BOOST_AUTO_TEST_CASE(clusters_and_components) {

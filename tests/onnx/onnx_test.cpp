@@ -313,10 +313,10 @@ array linear_attention(const operand_list& v, std::int64_t n) {
   return n == 3 ? state : tutti::stack(out, 1).reshape({1, 4, -1});
 }
 
-// Operators without a row are elementwise functions of NumPy, for which tests/ops has values; or
-// they compute no array from arrays: control flow (If, Loop, Scan), sequences, optionals, strings
-// and counts of words (TfIdfVectorizer), the decoder of images, and random numbers, which have no
-// values to compare with.
+// Operators without a row are one elementwise function, for which tests/ops has values, or compute
+// no array from arrays: control flow (If, Loop, Scan), sequences, optionals, strings and counts of
+// words (TfIdfVectorizer), the decoder of images, and random numbers, which have no values to
+// compare with.
 // clang-format off
 #define TUTTI_CALL(expression) \
   []([[maybe_unused]] const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
