@@ -2,24 +2,11 @@
 //
 // Attention beside PyTorch's values (vectors_test.cpp): the cache, shared keys, positions, what
 // sees nothing, bad input.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
-#include "differences.hpp"
+#include "networks.hpp"
 #include "tutti/movement.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-namespace nn = tutti::nn;
 
 namespace {
 
-using list = std::vector<array>;
 const tolerance tight{.relative = 1e-11, .absolute = 1e-12};
 
 }  // namespace

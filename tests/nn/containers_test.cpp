@@ -3,25 +3,13 @@
 // Layers made of layers: names, parameters, state and keys reach the right one; checkpoints; the
 // summary.
 #include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 
-#include "differences.hpp"
+#include "networks.hpp"
 #include "tutti/counters.hpp"
 #include "tutti/data/io.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-namespace nn = tutti::nn;
 
 namespace {
 
-using list = std::vector<array>;
 using names = std::vector<std::string>;
 
 /// Counts how often it was applied, in its state, and gives x times its parameter.

@@ -3,25 +3,13 @@
 // Layers of convolutions and pooling give what the functions do, which tests/convolution holds
 // against loops; their weights, and initialisers of any rank.
 #include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 
+#include "networks.hpp"
 #include "tutti/linalg.hpp"
-#include "tutti/nn.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
 
-using namespace tutti_test;
-using tutti::array;
 using tutti::channel_order;
-using tutti::dtype;
-using tutti::shape;
-namespace nn = tutti::nn;
 
 namespace {
-
-using list = std::vector<array>;
 
 list with_some_bias(list p) {
   p[1] = tutti::arange(p[1].size()).astype(dtype::f64) + 1.0;

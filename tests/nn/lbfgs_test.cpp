@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // L-BFGS on functions whose minimum is known, and its line search on lines.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
+#include "networks.hpp"
 #include "nn/line_search.hpp"
-#include "tutti/nn.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/fails.hpp"
 
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-namespace nn = tutti::nn;
 using nn::detail::line_point;
 
 namespace {
-
-using list = std::vector<array>;
 
 /// H. Rosenbrock, 1960: a curved valley whose least value is 0 at (1, 1).
 array rosenbrock(const list& p) {

@@ -2,25 +2,14 @@
 //
 // Losses beside PyTorch's values (vectors_test.cpp): more axes, views, large numbers, halves,
 // labels out of range, no elements, second derivatives; CTC at its ends.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <limits>
 
-#include "differences.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/fails.hpp"
+#include "networks.hpp"
 
 namespace loss_edges_test {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-namespace nn = tutti::nn;
-
 namespace {
 
-using list = std::vector<array>;
 const tolerance tight{.relative = 1e-12, .absolute = 1e-13};
 
 }  // namespace

@@ -2,20 +2,7 @@
 //
 // Losses and metrics where the answer is known; values and gradients of others are PyTorch's
 // (vectors_test.cpp).
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
-#include "tutti/grad.hpp"
-#include "tutti/nn.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/compare.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/random.hpp"
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-namespace nn = tutti::nn;
+#include "networks.hpp"
 
 BOOST_AUTO_TEST_SUITE(losses)
 
@@ -40,7 +27,7 @@ BOOST_AUTO_TEST_CASE(cross_entropy_does_not_overflow) {
   const array logits = array::from<float>({1000, 0, -1000, 0}, {2, 2});
   const array labels = array::from<std::int32_t>({0, 0});
   BOOST_TEST(nn::cross_entropy(logits, labels).item() == 500);
-  const auto loss = [&](const std::vector<array>& a) { return nn::cross_entropy(a[0], labels); };
+  const auto loss = [&](const list& a) { return nn::cross_entropy(a[0], labels); };
   const auto gradient = tutti::grad(loss)({logits})[0].to_vector<float>();
   BOOST_TEST(all_close(gradient, {0, 0, -0.5f, 0.5f}));
   // A class ruled out by -inf is no NaN.
@@ -71,7 +58,7 @@ BOOST_AUTO_TEST_CASE(losses_refuse_wrong_operands) {
 
 BOOST_AUTO_TEST_CASE(mse_and_its_gradient) {
   const array target = array::from<double>({1, 2, 3, 4});
-  const auto loss = [&](const std::vector<array>& a) { return nn::mse(a[0], target); };
+  const auto loss = [&](const list& a) { return nn::mse(a[0], target); };
   const auto [value, gradients] = tutti::value_and_grad(loss)({array::from<double>({1, 4, 0, 4})});
   BOOST_TEST(value.item() == (4 + 9) / 4.0);
   BOOST_TEST(all_close(gradients[0].to_vector<double>(), {0, 1, -1.5, 0}));

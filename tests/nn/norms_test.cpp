@@ -2,18 +2,7 @@
 //
 // Normalisation: both channel orders, views, halves, sizes of 0 and 1, second derivatives. Values
 // and gradients for all three ranks are PyTorch's (vectors_test.cpp).
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
-#include "differences.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/fails.hpp"
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-namespace nn = tutti::nn;
+#include "networks.hpp"
 
 namespace {
 
@@ -67,7 +56,7 @@ BOOST_AUTO_TEST_CASE(halves_are_normalised_in_f32) {
 
 BOOST_AUTO_TEST_CASE(batch_norm_follows_its_batches) {
   const nn::layer l = nn::batch_norm(1, {.momentum = 0.5}, dtype::f64);
-  std::vector<array> state = l.state();
+  list state = l.state();
   const array x = array::from<double>({1, 3}).reshape({2, 1});
   for (int i = 0; i < 2; ++i) state = l.apply(l.parameters(), state, x, nn::training({})).state;
   // Mean 2, variance of divisor n - 1: 2.
@@ -111,14 +100,14 @@ BOOST_AUTO_TEST_CASE(second_derivatives_of_norms) {
        {nn::batch_norm(4, {}, dtype::f64), nn::layer_norm({4}, {}, dtype::f64),
         nn::group_norm(2, 4, {}, dtype::f64), nn::rms_norm(4, 1e-6, dtype::f64)})
     BOOST_TEST_CONTEXT(l.kind()) {
-      const auto slope = tutti::grad([&](const std::vector<array>& v) {
-        std::vector<array> weights = l.parameters();
+      const auto slope = tutti::grad([&](const list& v) {
+        list weights = l.parameters();
         weights[0] = v[1];
         const array y = l.apply(weights, l.state(), v[0], nn::training({1})).value;
         return weighted_sum(tutti::square(y));
       });
-      const auto slopes = [&](const std::vector<array>& v) {
-        const std::vector<array> found = slope(v);
+      const auto slopes = [&](const list& v) {
+        const list found = slope(v);
         return weighted_sum(found[0]) + weighted_sum(found[1]);
       };
       check_gradient(slopes, {x, w}, 1e-6);
@@ -129,7 +118,7 @@ BOOST_AUTO_TEST_CASE(norms_of_given_weights) {
   // As the layers of the same weights, which PyTorch's values are for (vectors_test.cpp).
   const array x = upload_as<double>(random_dense({2, 4, 3}, -2, 2, 1));
   const array w = upload_as<double>(random_dense({4}, -2, 2, 2));
-  const std::vector<array> both{w, w + 1};
+  const list both{w, w + 1};
   const auto expected = [&](const nn::layer& l) { return read(l.apply(both, x)); };
   BOOST_TEST(matches(nn::group_norm(x, 2, {.weight = w, .bias = w + 1}),
                      expected(nn::group_norm(2, 4, {}, dtype::f64))));

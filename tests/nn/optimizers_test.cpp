@@ -2,22 +2,8 @@
 //
 // SGD and Adam against the published update rules written out in double, and their cost: steps
 // after the second compile nothing.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
+#include "networks.hpp"
 #include "tutti/counters.hpp"
-#include "tutti/error.hpp"
-#include "tutti/nn.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/compare.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
-#include "tutti_test/random.hpp"
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-namespace nn = tutti::nn;
 
 namespace {
 
@@ -29,7 +15,7 @@ std::vector<double> gradient_at(int step) { return random_vector<double>(size, -
 /// Runs `optimizer` on one parameter and gives its final value.
 template <class Optimizer>
 std::vector<double> trained(Optimizer optimizer) {
-  std::vector<array> p{array::from(random_vector<double>(size, -1, 1))};
+  list p{array::from(random_vector<double>(size, -1, 1))};
   for (int step = 0; step < steps; ++step) {
     p = optimizer.step(p, {array::from(gradient_at(step))});
   }
@@ -95,7 +81,7 @@ BOOST_AUTO_TEST_CASE(adam_follows_its_rule) {
 BOOST_AUTO_TEST_CASE(parameters_keep_shape_and_dtype) {
   for (const dtype type : {dtype::f16, dtype::f32, dtype::f64}) {
     nn::adam optimizer({.weight_decay = 0.1});
-    std::vector<array> p{tutti::ones({2, 3}, type), tutti::ones({}, type)};
+    list p{tutti::ones({2, 3}, type), tutti::ones({}, type)};
     p = optimizer.step(p, p);
     const dtype wide = type == dtype::f16 ? dtype::f32 : type;
     for (const array& a : optimizer.state()) BOOST_TEST((a.dtype() == wide));
@@ -109,7 +95,7 @@ BOOST_AUTO_TEST_CASE(parameters_keep_shape_and_dtype) {
 BOOST_AUTO_TEST_CASE(adam_of_halves_computes_in_f32) {
   for (const dtype type : {dtype::f16, dtype::bf16}) {
     nn::adam optimizer({.learning_rate = 0.125});
-    const std::vector<array> p = {array::from<float>({1, 1, 1}).astype(type)};
+    const list p = {array::from<float>({1, 1, 1}).astype(type)};
     const array g = array::from<float>({0, 1e-4f, -1e-4f}).astype(type);
     const auto got = optimizer.step(p, {g})[0];
     BOOST_TEST((got.dtype() == type));
@@ -122,16 +108,16 @@ BOOST_AUTO_TEST_CASE(adam_of_halves_computes_in_f32) {
 BOOST_AUTO_TEST_CASE(steps_compile_once) {
   nn::adam adam({.weight_decay = 0.01});
   nn::sgd sgd({.momentum = 0.9, .nesterov = true});
-  std::vector<array> p{tutti::ones({31, 17}), tutti::ones({23})}, q = p;
+  list p{tutti::ones({31, 17}), tutti::ones({23})}, q = p;
   std::uint64_t compiles = 0, hits = 0;
   for (int step = 0; step < 12; ++step) {
     adam.options.learning_rate = sgd.options.learning_rate = 0.1 / (step + 1);
-    const std::vector<array> g{array::from(random_vector<float>(31 * 17, -1, 1), {31, 17}),
-                               array::from(random_vector<float>(23, -1, 1))};
+    const list g{array::from(random_vector<float>(31 * 17, -1, 1), {31, 17}),
+                 array::from(random_vector<float>(23, -1, 1))};
     p = adam.step(p, g);
     q = sgd.step(q, g);
-    std::vector<array> all = p;
-    for (const std::vector<array>* more : {&std::as_const(q), &adam.state(), &sgd.state()}) {
+    list all = p;
+    for (const list* more : {&std::as_const(q), &adam.state(), &sgd.state()}) {
       all.insert(all.end(), more->begin(), more->end());
     }
     tutti::eval(all);
@@ -148,13 +134,13 @@ BOOST_AUTO_TEST_CASE(steps_compile_once) {
 // Moments, parameter and nothing else: one launch for each parameter.
 BOOST_AUTO_TEST_CASE(one_launch_updates_one_parameter) {
   nn::adam adam;
-  std::vector<array> p{tutti::ones({1000})};
-  const std::vector<array> g{array::from(random_vector<float>(1000, -1, 1))};
+  list p{tutti::ones({1000})};
+  const list g{array::from(random_vector<float>(1000, -1, 1))};
   std::uint64_t before = 0;
   for (int step = 0; step < 3; ++step) {
     before = tutti::stats().launches;
     p = adam.step(p, g);
-    std::vector<array> all = p;
+    list all = p;
     all.insert(all.end(), adam.state().begin(), adam.state().end());
     tutti::eval(all);
   }
@@ -178,7 +164,7 @@ BOOST_AUTO_TEST_CASE(optimisers_refuse_wrong_use) {
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_state_starts_anew) {
-  const std::vector<array> p{tutti::ones({3})};
+  const list p{tutti::ones({3})};
   nn::adam used, fresh;
   used.step(p, p);
   used.load_state({}, 0);
@@ -189,10 +175,9 @@ BOOST_AUTO_TEST_CASE(an_empty_state_starts_anew) {
 
 BOOST_AUTO_TEST_CASE(state_that_cannot_be_is_refused) {
   const array a = tutti::ones({3}), b = tutti::ones({4}), wide = tutti::ones({3}, dtype::f64);
-  const auto refuses = [&]<class E>(const E&, std::vector<array> state, std::int64_t steps,
-                                    const char* text) {
+  const auto refuses = [&]<class E>(const E&, list state, std::int64_t steps, const char* text) {
     nn::adam adam;
-    adam.load_state(std::vector<array>{a, a}, 7);
+    adam.load_state(list{a, a}, 7);
     BOOST_TEST(fails<E>([&] { adam.load_state(state, steps); }, text));
     BOOST_TEST(adam.steps() == 7);  // nothing has changed
   };
@@ -209,8 +194,8 @@ BOOST_AUTO_TEST_CASE(state_that_cannot_be_is_refused) {
   refuses(tutti::dtype_error(""), {a, tutti::arange(3)}, 1, "state 1 is i32, not floating");
 
   nn::sgd still, moving({.momentum = 0.5});
-  FAILS(value_error, still.load_state(std::vector<array>{a}), "1 velocities, but momentum is 0");
-  const auto after_loading = [&](const std::vector<array>& state) {
+  FAILS(value_error, still.load_state(list{a}), "1 velocities, but momentum is 0");
+  const auto after_loading = [&](const list& state) {
     moving.load_state(state);
     moving.step({a}, {a});
   };

@@ -1,23 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Training in f16 and bf16 with f32 masters, and the scale of the loss.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
-#include "tutti/grad.hpp"
-#include "tutti/nn.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/fails.hpp"
-
-using tutti::array;
-using tutti::dtype;
-namespace nn = tutti::nn;
-
-namespace {
-
-using list = std::vector<array>;
-
-}  // namespace
+#include "networks.hpp"
 
 BOOST_AUTO_TEST_CASE(only_floating_arrays_are_cast) {
   const list all{tutti::ones({2}), tutti::arange(2), tutti::ones({2}, dtype::f64)};

@@ -2,23 +2,10 @@
 //
 // Recurrent layers beside PyTorch's values (vectors_test.cpp): states that are carried, the last
 // step, views, halves, bad input.
-#include <boost/test/unit_test.hpp>
-
-#include "differences.hpp"
-#include "tutti/grad.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-namespace nn = tutti::nn;
+#include "networks.hpp"
 
 namespace {
 
-using list = std::vector<array>;
 using maker = nn::layer (*)(const nn::recurrent_options&);
 
 nn::layer lstm(const nn::recurrent_options& o) { return nn::lstm(3, 4, {1}, o, dtype::f64); }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Learning rates by their formulas, and what waits for improvement.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <limits>
 
-#include "tutti/nn.hpp"
-#include "tutti_test/fails.hpp"
-
-namespace nn = tutti::nn;
+#include "networks.hpp"
 
 namespace {
 

@@ -2,25 +2,12 @@
 //
 // What stands around a training step: gradients of layers with state, accumulation, clipping,
 // averages, groups; the state of optimisers; and whether networks learn what only they can.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
-#include "tutti/grad.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "networks.hpp"
 
 namespace training_test {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-namespace nn = tutti::nn;
-
 namespace {
 
-using list = std::vector<array>;
 const tolerance tight{.relative = 1e-12, .absolute = 1e-14};
 
 }  // namespace
