@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bad input: the exception, and what it says.
-#include <limits>
-
 #include "tutti/analysis.hpp"
 #include "tutti/quasirandom.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-
 constexpr std::int64_t huge = std::int64_t{1} << 62;
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 

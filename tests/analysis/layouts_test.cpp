@@ -3,20 +3,13 @@
 // Layouts and dtypes against results in f64, which are SciPy's (vectors_test.cpp); what shifted
 // sequences keep.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "tutti/analysis.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/quasirandom.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 const dense rows = random_dense({5, 11}, -2, 2, 731);
 

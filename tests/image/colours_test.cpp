@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Colours: each dtype, greys and extremes, and there and back.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
-
 #include "tutti/image.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace image = tutti::image;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 const auto same = boost::test_tools::per_element();
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinite = std::numeric_limits<float>::infinity();
 
 struct conversion {
   const char* name;
@@ -62,7 +51,7 @@ BOOST_AUTO_TEST_CASE(integers_and_floats) {
     rounded[i] = static_cast<std::uint8_t>((2 * i + 257) / 514);
   BOOST_TEST((image::to_u8(b).to_vector<std::uint8_t>() == rounded));
 
-  const array odd = array::from({-1.0F, -0.0F, 2.0F, infinite, -infinite, not_a_number, 0.5F});
+  const array odd = array::from({-1.0F, -0.0F, 2.0F, HUGE_VALF, -HUGE_VALF, NAN, 0.5F});
   // 127.5 is rounded to even.
   BOOST_TEST(image::to_u8(odd).to_vector<std::uint8_t>() ==
                  (std::vector<std::uint8_t>{0, 0, 255, 255, 0, 0, 128}),
@@ -134,7 +123,7 @@ BOOST_AUTO_TEST_CASE(of_each_dtype) {
       FAILS(shape_error, c.back(tutti::zeros({})), "3 channels");
       FAILS(dtype_error, c.there(tutti::zeros({3}, dtype::i32)), "i32");
       FAILS(dtype_error, c.back(tutti::zeros({3}, dtype::c64)), "c64");
-      const array odd = array::from({not_a_number, 0.5F, 0.25F});
+      const array odd = array::from({NAN, 0.5F, 0.25F});
       BOOST_TEST(std::isnan(tutti::sum(c.there(odd)).item()));
     }
   }

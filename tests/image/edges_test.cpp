@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Geometry: identities, dtypes, views, degenerate and impossible extents, NaN and infinities.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
-
 #include "tutti/image.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace edges_test {
 
 namespace {
 
-using namespace tutti_test;
 namespace image = tutti::image;
 using image::filter;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 const auto same = boost::test_tools::per_element();
 constexpr std::int64_t huge = std::int64_t{1} << 62;
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr filter filters[] = {filter::nearest, filter::bilinear, filter::bicubic, filter::lanczos,
                               filter::area};

@@ -3,26 +3,17 @@
 // Features, clahe and adaptive_threshold: dtypes, views, degenerate images, NaN, and bad input.
 #include "tutti/image/features.hpp"
 
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
 
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace features_test {
 
 namespace {
 
-using namespace tutti_test;
 namespace image = tutti::image;
-using tutti::array;
-using tutti::dtype;
 using tutti::pad_mode;
-using tutti::shape;
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::int64_t huge = (std::int64_t{1} << 62) + 1, many = std::int64_t{1} << 54;
 

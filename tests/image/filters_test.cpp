@@ -3,27 +3,18 @@
 // Filters: dtypes, views, degenerate images, NaN, and bad input.
 #include "tutti/image/filters.hpp"
 
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
 
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace filters_test {
 
 namespace {
 
-using namespace tutti_test;
 namespace image = tutti::image;
 using image::direction;
-using tutti::array;
-using tutti::dtype;
 using tutti::pad_mode;
-using tutti::shape;
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 struct named_filter {

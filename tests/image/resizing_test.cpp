@@ -3,20 +3,15 @@
 // resize() by ratios at which its weights repeat themselves, and near them, against sums that are
 // made place by place from what the header says.
 #include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <numbers>
 
 #include "tutti/image.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace image = tutti::image;
 using image::filter;
-using tutti::array;
-using tutti::dtype;
 
 double weight(filter by, double t) {
   t = std::abs(t);

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The edges of tutti::ml: dtypes, empty and constant samples, NaN, wrong arguments of everything.
-#include <cmath>
 #include <functional>
-#include <limits>
 
 #include "tutti/ml.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 namespace ml = tutti::ml;
 
 const tutti::random::key start{5};

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Models where the answer is known: exact relations, known groups, identities of what is learned.
-#include <cmath>
-
 #include "tutti/data/io.hpp"
 #include "tutti/ml.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 namespace ml = tutti::ml;
 
 // Rows around the corners of a triangle, and whose corner they are.

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Samples of splits and the search over settings.
-#include <cmath>
 #include <map>
 
 #include "tutti/ml.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 namespace ml = tutti::ml;
 using row_list = std::vector<std::int64_t>;
 

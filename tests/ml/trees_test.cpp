@@ -3,20 +3,13 @@
 // Boosted trees: what can be told by hand, missing values, saving.
 #include "ml/trees.hpp"
 
-#include <cmath>
-
 #include "tutti/data/io.hpp"
 #include "tutti/ml.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 namespace ml = tutti::ml;
 
 }  // namespace

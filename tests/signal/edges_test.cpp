@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bad input, extents that no array has, and what NaN does.
-#include <cmath>
 #include <csignal>
-#include <limits>
 
 #include "tutti/signal.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace signal = tutti::signal;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 constexpr std::int64_t huge = std::int64_t{1} << 62;
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 

@@ -3,20 +3,14 @@
 // Filters against the recurrence taken sample by sample in long double, in parts, layouts and
 // dtypes; convolutions in the dtypes and shapes that SciPy's vectors leave out.
 #include <boost/multiprecision/cpp_bin_float.hpp>
-#include <cmath>
 #include <complex>
-#include <limits>
 
 #include "tutti/signal.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace signal = tutti::signal;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 // Direct forms of many poles near the unit circle lose all digits of a long double.
 using exact = boost::multiprecision::cpp_bin_float_50;

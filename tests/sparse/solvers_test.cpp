@@ -6,26 +6,19 @@
 #include "tutti/sparse/solvers.hpp"
 
 #include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "tutti/movement.hpp"
 #include "tutti/random.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace sparse = tutti::sparse;
 using sparse::linear_operator;
 using sparse::matrix;
 using sparse::solver_options;
 using sparse::solver_result;
-using tutti::array;
-using tutti::dtype;
 
 // Diagonals at -1, 0 and 1.
 matrix tridiagonal(std::int64_t n, double below, double on, double above) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests of functions of arrays include, and the names that they use.
+#pragma once
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tutti/array.hpp"
+#include "tutti_test/dense.hpp"
+#include "tutti_test/fails.hpp"
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+using tutti::shape;
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
