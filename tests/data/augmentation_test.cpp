@@ -4,32 +4,20 @@
 #include "tutti/data/augmentation.hpp"
 
 #include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <set>
 
 #include "differences.hpp"
-#include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/image.hpp"
 #include "tutti/ops.hpp"
-#include "tutti_test/compare.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 using namespace tutti::data;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 using tutti::shape_error;
 using tutti::value_error;
-using tutti_test::all_close;
-using tutti_test::fails;
 
 namespace {
 
-const auto same = boost::test_tools::per_element();
 constexpr tutti::random::key some_key{11};
 using floats = std::vector<float>;
 
@@ -256,15 +244,13 @@ BOOST_AUTO_TEST_CASE(gradients) {
 
 // Colours against central differences, away from the bounds and from grey.
 BOOST_AUTO_TEST_CASE(gradients_of_colours) {
-  const tutti_test::dense x = tutti_test::random_dense({2, 2, 2, 3}, 0.3, 0.6, 5);
+  const dense x = random_dense({2, 2, 2, 3}, 0.3, 0.6, 5);
   for (const color_jitter_options& o :
        {color_jitter_options{.brightness = 0.2}, color_jitter_options{.contrast = 0.2},
         color_jitter_options{.saturation = 0.2}, color_jitter_options{.hue = 0.1},
         color_jitter_options{0.1, 0.1, 0.1, 0.1}})
-    tutti_test::check_gradient(
-        [&](const std::vector<array>& p) {
-          return tutti_test::weighted_sum(color_jitter(some_key, p[0], o));
-        },
+    check_gradient(
+        [&](const std::vector<array>& p) { return weighted_sum(color_jitter(some_key, p[0], o)); },
         {x}, 1e-6);
   const array dark = tutti::full({1, 1, 1, 3}, -2.0f, dtype::f32);
   const auto jittered = [](const array& a) {

@@ -8,8 +8,6 @@ namespace {
 
 namespace image = tutti::image;
 
-const auto same = boost::test_tools::per_element();
-
 struct conversion {
   const char* name;
   array (*there)(const array&);

@@ -11,7 +11,6 @@ namespace {
 namespace image = tutti::image;
 using image::filter;
 
-const auto same = boost::test_tools::per_element();
 constexpr std::int64_t huge = std::int64_t{1} << 62;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr filter filters[] = {filter::nearest, filter::bilinear, filter::bicubic, filter::lanczos,

@@ -2,27 +2,19 @@
 //
 // to_dlpack on every device: what a consumer finds in the structs and in host memory, round trips
 // on the device, and how long the memory lives. The oracle is a walk over the strides.
-#include <boost/test/unit_test.hpp>
 #include <complex>
 #include <numeric>
 
 #include "tutti/dlpack.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/dlpack.hpp"
-#include "tutti_test/fails.hpp"
 
-using tutti::array;
-using tutti::dtype;
 using tutti::from_dlpack;
-using tutti::shape;
 using tutti::to_dlpack;
-using tutti_test::consumed;
-using tutti_test::values_of;
 
 namespace {
-
-const auto same = boost::test_tools::per_element();
 
 struct dtype_row {
   dtype type;
@@ -74,7 +66,7 @@ BOOST_AUTO_TEST_CASE(every_dtype_goes_out_and_comes_back) {
     BOOST_TEST(t.dtype.lanes == 1);
     BOOST_TEST(t.device.device_type == kDLCPU);
     BOOST_TEST(t.device.device_id == 0);
-    BOOST_TEST((tutti_test::elements_of(t, t.data) == bytes));
+    BOOST_TEST((elements_of(t, t.data) == bytes));
     const array back = from_dlpack(to_dlpack(a));
     BOOST_TEST((back.dtype() == row.type));
     BOOST_TEST((back.shape() == shape{3, 5}));

@@ -18,3 +18,5 @@ using tutti::dtype;
 using tutti::shape;
 
 inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+/// For BOOST_TEST(got == expected, same): names the elements that differ.
+inline const auto same = boost::test_tools::per_element();
