@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // data::read_idx and host_array, against files that NumPy made, and malformed files.
-#include <boost/test/unit_test.hpp>
 
 #include "tutti/data.hpp"
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
-using tutti::array;
-using tutti::dtype;
 using tutti::host_array;
-using tutti::shape;
 using tutti::data::read_idx;
-using tutti_test::fails;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
-const auto same = boost::test_tools::per_element();
+const std::filesystem::path vectors = data(paths::vectors);
 
 bool equal_bytes(const host_array& a, const host_array& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() &&
@@ -30,7 +22,7 @@ bool equal_bytes(const host_array& a, const host_array& b) {
 
 auto reading(const std::string& bytes) {
   return [bytes] {
-    const tutti_test::temporary_folder folder;
+    const temporary_folder folder;
     read_idx(folder.write("a", bytes));
   };
 }
@@ -51,7 +43,7 @@ BOOST_AUTO_TEST_CASE(idx_of_every_type_plain_and_gzip) {
 
 BOOST_AUTO_TEST_CASE(idx_malformed) {
   using std::literals::string_literals::operator""s;
-  const std::string sound = tutti_test::read_bytes(vectors / "i2.idx");
+  const std::string sound = read_bytes(vectors / "i2.idx");
   BOOST_TEST(fails<tutti::io_error>(reading(""), "the header needs 4 bytes, 0 are there"));
   BOOST_TEST(fails<tutti::io_error>(reading("\0\1\x8\1"s), "two zeros"));
   BOOST_TEST(fails<tutti::io_error>(reading("\0\0\xA\1"s), "no type of number 0x0a"));

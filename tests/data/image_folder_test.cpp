@@ -3,22 +3,15 @@
 // Folders of pictures as data sets: what is found, in which order, and channels that are made.
 #include "tutti/data/image_folder.hpp"
 
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace image_folder_test {
 
 using namespace tutti::data;
-using tutti::dtype;
 using tutti::host_array;
-using tutti::shape;
 
 namespace {
 
-const auto same = boost::test_tools::per_element();
 using names = std::vector<std::string>;
 
 // One pixel each, in formats that need no library.
@@ -39,7 +32,7 @@ std::vector<int> pixels(const host_array& a) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(classes_and_files_by_name) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   write(folder / "dog/2.ppm", colour);
   write(folder / "dog/1.PGM", grey);
   write(folder / "dog/notes.txt", "");
@@ -77,7 +70,7 @@ BOOST_AUTO_TEST_CASE(classes_and_files_by_name) {
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_without_folders_is_one_class) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   write(folder / "holiday/2.ppm", colour);
   write(folder / "holiday/1.pgm", grey);
   write(folder / "holiday/.git/0.pgm", grey);
@@ -96,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_folder_without_folders_is_one_class) {
 }
 
 BOOST_AUTO_TEST_CASE(channels_of_pictures) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   write(folder / "a/grey.pgm", grey);
   write(folder / "a/colour.ppm", colour);
   write(folder / "a/wide.pgm", wide);
@@ -119,7 +112,7 @@ BOOST_AUTO_TEST_CASE(channels_of_pictures) {
 }
 
 BOOST_AUTO_TEST_CASE(u16_is_rounded_to_u8) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   for (const int value : {0, 128, 129, 256, 257, 385, 386, 65406, 65407, 65535}) {
     const std::string bytes{static_cast<char>(value >> 8), static_cast<char>(value & 255)};
     write(folder / "a/x.pgm", "P5 1 1 65535\n" + bytes);
@@ -129,7 +122,7 @@ BOOST_AUTO_TEST_CASE(u16_is_rounded_to_u8) {
 }
 
 BOOST_AUTO_TEST_CASE(folders_that_are_none) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   FAILS(io_error, list_images(folder / "none"), "none: cannot be read");
   FAILS(io_error, list_images(folder.path()), "has no files that end in");
   write(folder / "a/x.txt", "");

@@ -6,28 +6,21 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <set>
 #include <stdexcept>
 #include <thread>
 
 #include "tutti/data.hpp"
-#include "tutti/error.hpp"
 #include "tutti/ops.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 using namespace tutti::data;
-using tutti::array;
 using tutti::host_array;
-using tutti::shape;
 using tutti::value_error;
-using tutti_test::fails;
 
 namespace {
 
-const auto same = boost::test_tools::per_element();
 using numbers = std::vector<std::int64_t>;
 
 /// Items {[2]: index, 10 * index; []: a random word}, one by one.

@@ -4,13 +4,11 @@
 #include "tutti/data/splits.hpp"
 
 #include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <map>
 
 #include "tutti/data/io.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/fails.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace splits_test {
@@ -19,8 +17,7 @@ using namespace tutti::data;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
-const auto same = boost::test_tools::per_element();
+const std::filesystem::path vectors = data(paths::vectors);
 constexpr tutti::random::key some_key{7};
 using indices = std::vector<std::int64_t>;
 

@@ -3,31 +3,20 @@
 // Tables and their CSV, against what pandas reads (make_vectors.py), and malformed files.
 #include "tutti/data/table.hpp"
 
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
-
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
-#include "tutti_test/compare.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace table_test {
 
 using namespace tutti::data;
-using tutti::dtype;
 using tutti::io_error;
-using tutti::shape;
 using tutti::value_error;
-using tutti_test::fails;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
-const auto same = boost::test_tools::per_element();
+const std::filesystem::path vectors = data(paths::vectors);
 const double nan_value = std::numeric_limits<double>::quiet_NaN();
 using texts = std::vector<std::string>;
 using codes = std::vector<std::int64_t>;
@@ -35,7 +24,7 @@ using codes = std::vector<std::int64_t>;
 /// With "\0missing" for what is missing.
 texts texts_in(const std::string& name) {
   texts out{""};
-  for (const char c : tutti_test::read_bytes(vectors / (name + ".txt")))
+  for (const char c : read_bytes(vectors / (name + ".txt")))
     if (c == '\1')
       out.emplace_back();
     else
@@ -51,7 +40,7 @@ texts texts_of(const column& c) {
 }
 
 table parse(std::string_view text, const csv_table_options& options = {}) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   return read_table(folder.write("t.csv", text), options);
 }
 auto parsing(std::string text, csv_table_options options = {}) {
@@ -150,7 +139,7 @@ BOOST_AUTO_TEST_CASE(malformed_tables) {
 }
 
 BOOST_AUTO_TEST_CASE(written_tables_read_the_same) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const double tiny = std::numeric_limits<double>::denorm_min();
   table t;
   t.add(column::of_numbers("x, \"y\"\n", {0.1, -0.0, tiny, nan_value, 1e300 / 3}));
@@ -245,8 +234,8 @@ BOOST_AUTO_TEST_CASE(tables_as_arrays) {
   BOOST_TEST((all.shape() == shape{3, 3}));
   BOOST_TEST((all.dtype() == dtype::f32));
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  BOOST_TEST(tutti_test::all_close(all.to_vector<float>(),
-                                   std::vector<float>{1, 1, 0, -2.5f, 0, 255, nan, nan, 7}));
+  BOOST_TEST(
+      all_close(all.to_vector<float>(), std::vector<float>{1, 1, 0, -2.5f, 0, 255, nan, nan, 7}));
   BOOST_TEST((t.to_array("i", dtype::u8).shape() == shape{3}));
   BOOST_TEST(t.to_array("i", dtype::u8).to_vector<std::uint8_t>() ==
                  (std::vector<std::uint8_t>{0, 255, 7}),

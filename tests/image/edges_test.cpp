@@ -27,11 +27,6 @@ bool identical(const array& a, const array& b) {
   return a.shape() == b.shape() && a.dtype() == b.dtype() && tutti::all(a == b).item() != 0;
 }
 
-double largest_difference(const array& a, const array& b) {
-  BOOST_TEST_REQUIRE((a.shape() == b.shape()));
-  return tutti::max(tutti::abs(a - b)).item();
-}
-
 const std::vector<double> unit = {1, 0, 0, 0, 1, 0};
 
 }  // namespace

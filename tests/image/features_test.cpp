@@ -44,12 +44,6 @@ const named_feature features[] = {
      },
      false}};
 
-double largest_difference(const array& a, const array& b) {
-  BOOST_TEST_REQUIRE((a.shape() == b.shape()));
-  if (a.size() == 0) return 0;
-  return tutti::max(tutti::abs(a.astype(dtype::f64) - b.astype(dtype::f64))).item();
-}
-
 bool is_same(const array& a, const array& b) { return largest_difference(a, b) == 0; }
 
 array bytes(const shape& extents, std::uint64_t salt) {

@@ -40,11 +40,6 @@ const named_filter filters[] = {
     {"opening", [](const array& x) { return image::opening(x, 3, 3); }, true, true},
     {"closing", [](const array& x) { return image::closing(x, 3, 3); }, true, true}};
 
-double largest_difference(const array& a, const array& b) {
-  BOOST_TEST_REQUIRE((a.shape() == b.shape()));
-  return tutti::max(tutti::abs(a.astype(dtype::f64) - b.astype(dtype::f64))).item();
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(filters_of_each_dtype_and_layout) {
