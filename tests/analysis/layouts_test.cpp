@@ -2,7 +2,6 @@
 //
 // Layouts and dtypes against results in f64, which are SciPy's (vectors_test.cpp); what shifted
 // sequences keep.
-#include <algorithm>
 
 #include "tutti/analysis.hpp"
 #include "tutti/movement.hpp"

@@ -2,7 +2,6 @@
 //
 // Layers of convolutions and pooling give what the functions do, which tests/convolution holds
 // against loops; their weights, and initialisers of any rank.
-#include <algorithm>
 
 #include "networks.hpp"
 #include "tutti/linalg.hpp"

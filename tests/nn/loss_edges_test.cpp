@@ -2,7 +2,6 @@
 //
 // Losses beside PyTorch's values (vectors_test.cpp): more axes, views, large numbers, halves,
 // labels out of range, no elements, second derivatives; CTC at its ends.
-#include <limits>
 
 #include "networks.hpp"
 

@@ -19,7 +19,6 @@ namespace {
 using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
-using tutti::slice;
 namespace nn = tutti::nn;
 using operand_list = std::vector<array>;
 using order = std::vector<std::size_t>;

@@ -8,12 +8,10 @@
 #include <tutti/ops.hpp>
 
 #include "digits/data.hpp"
-#include "tutti_test/compare.hpp"
 #include "tutti_test/data.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
-using tutti_test::all_close;
 using tutti_test::fails;
 
 namespace {

@@ -5,7 +5,6 @@
 // Sparse Systems of Equations", 4.1) and on a square, whose eigenvalues are sums of two of these.
 #include "tutti/sparse/solvers.hpp"
 
-#include <algorithm>
 #include <numbers>
 
 #include "tutti/movement.hpp"
