@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bad input: the exception, and what it says.
-#include <limits>
-
 #include "tutti/analysis.hpp"
 #include "tutti/quasirandom.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-
 constexpr std::int64_t huge = std::int64_t{1} << 62;
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 BOOST_AUTO_TEST_CASE(of_covariances_and_distances) {
   const array x = tutti::ones({2, 3});

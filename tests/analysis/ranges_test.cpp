@@ -3,21 +3,17 @@
 // Observations and rows near the ends of the dtypes, whose squares no number of theirs holds:
 // results against loops in long double, gradients by how they scale.
 #include <algorithm>
-#include <cmath>
 
 #include "tutti/analysis.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/movement.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace ranges_test {
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
 using tutti::distance_metric;
-using tutti::dtype;
 using arguments = std::vector<array>;
 
 dense times(const dense& d, int exponent) {

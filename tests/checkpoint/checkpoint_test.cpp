@@ -17,6 +17,7 @@
 #include "tutti/error.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/random.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
 using tutti::array;
@@ -26,7 +27,6 @@ using tutti::checkpoint_options;
 using tutti::checkpoints;
 using tutti::dtype;
 using tutti::io_error;
-using tutti::value_error;
 using tutti_test::fails;
 using tutti_test::temporary_folder;
 
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(what_is_saved_is_read) {
       BOOST_TEST(f.is_compressed == way.compress);
       BOOST_TEST(f.is_encrypted == way.key.has_value());
     }
-    BOOST_TEST(fails<io_error>([&] { kept.load(9); }, "cannot open"));
+    FAILS(io_error, kept.load(9), "cannot open");
   }
 }
 
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(damage_is_found_and_passed_over) {
     check_passed(sound + sound, sound.size());
     // The file of another step under this name.
     check_passed(tutti_test::read_bytes(kept.list()[0].path), 0);
-    BOOST_TEST(fails<io_error>([&] { kept.load(2); }, "is of step 1"));
+    FAILS(io_error, kept.load(2), "is of step 1");
     const auto files = kept.verify();
     BOOST_TEST(files[0].problem == "");
     BOOST_TEST(files[1].problem != "");
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(damage_is_found_and_passed_over) {
   std::string bytes = tutti_test::read_bytes(newest);
   bytes[8] = 9;
   write_bytes(newest, with_new_sum(bytes));
-  BOOST_TEST(fails<io_error>([&] { kept.newest(); }, "version 9"));
+  FAILS(io_error, kept.newest(), "version 9");
 }
 
 BOOST_AUTO_TEST_CASE(a_forged_size_is_named_with_its_file) {
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(a_forged_size_is_named_with_its_file) {
   std::string bytes = tutti_test::read_bytes(file);
   bytes[24 + 6] = 0x40;
   write_bytes(file, with_new_sum(bytes));
-  BOOST_TEST(fails<tutti::out_of_memory>([&] { kept.newest(); }, file.string()));
+  FAILS(out_of_memory, kept.newest(), file.string());
 }
 
 BOOST_AUTO_TEST_CASE(a_run_that_goes_back_leaves_the_later_ones) {
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_goes_back_leaves_the_later_ones) {
   const checkpoints kept(outside / "run");
   for (const std::int64_t step : {7, 8, 9}) kept.save({.step = step});
   const tutti::array complex = tutti::zeros({2}, dtype::c128);
-  BOOST_TEST(fails<io_error>([&] { kept.save({4, {{"w", complex}}}); }, "c128"));
+  FAILS(io_error, kept.save({4, {{"w", complex}}}), "c128");
   BOOST_TEST(steps_of(kept.list()) == (std::vector<std::int64_t>{7, 8, 9}), same);
   kept.save({.step = 4});
   BOOST_TEST(kept.newest()->step == 4);
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_keeps_the_old_one) {
   const rlimit small{4096, before.rlim_max};
   ::setrlimit(RLIMIT_FSIZE, &small);
   const checkpoint large{.step = 2, .arrays = {{"a", tutti::zeros({100000})}}};
-  BOOST_TEST(fails<io_error>([&] { kept.save(large); }, "cannot be written"));
+  FAILS(io_error, kept.save(large), "cannot be written");
   ::setrlimit(RLIMIT_FSIZE, &before);
   BOOST_TEST(only_file(outside / "run").filename().string().find("1.tutti") != std::string::npos);
   BOOST_TEST(kept.newest()->step == 1);
@@ -310,9 +310,9 @@ BOOST_AUTO_TEST_CASE(keys) {
   BOOST_TEST(bytes.find("plain text") == std::string::npos);
   check_same(tutti::read_checkpoint(file, key), state);
   // A sound file that cannot be opened is not passed over.
-  BOOST_TEST(fails<io_error>([&] { checkpoints(outside / "run").newest(); }, "no key is given"));
-  BOOST_TEST(fails<io_error>([&] { checkpoints(outside / "run", {.key = other}).newest(); },
-                             "the key does not open it"));
+  FAILS(io_error, checkpoints(outside / "run").newest(), "no key is given");
+  FAILS(io_error, checkpoints(outside / "run", {.key = other}).newest(),
+        "the key does not open it");
   BOOST_TEST(checkpoints(outside / "run", {.key = other}).verify()[0].problem != "");
   BOOST_TEST(checkpoints(outside / "run").verify()[0].problem == "");
   // Two files of the same state have nothing in common.
@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(keys) {
   BOOST_TEST(fails<io_error>(reading("long", digits + "aa", 0600), "64 hexadecimal digits"));
   BOOST_TEST(fails<io_error>(reading("odd", digits + "a", 0600), "64 hexadecimal digits"));
   BOOST_TEST(fails<io_error>(reading("words", "a key", 0600), "64 hexadecimal digits"));
-  BOOST_TEST(fails<io_error>([] { checkpoint_key::from_file("none"); }, "there is no such file"));
+  FAILS(io_error, checkpoint_key::from_file("none"), "there is no such file");
   // The key in the place of its name is not shown.
   for (const auto& show :
        {std::function<void()>([&] { checkpoint_key::from_file(digits); }),
@@ -349,15 +349,14 @@ BOOST_AUTO_TEST_CASE(keys) {
     } catch (const tutti::error& e) {
       BOOST_TEST(std::string(e.what()).find(digits.substr(1)) == std::string::npos);
     }
-  BOOST_TEST(fails<io_error>([&] { checkpoint_key::create(outside / "good"); }, "cannot be made"));
+  FAILS(io_error, checkpoint_key::create(outside / "good"), "cannot be made");
   ::setenv("TUTTI_TEST_KEY", digits.c_str(), 1);
   BOOST_TEST(checkpoint_key::from_environment("TUTTI_TEST_KEY").bytes()[31] == 0xaa);
   ::setenv("TUTTI_TEST_KEY", "short", 1);
-  BOOST_TEST(fails<value_error>([] { checkpoint_key::from_environment("TUTTI_TEST_KEY"); },
-                                "TUTTI_TEST_KEY: is no key"));
+  FAILS(value_error, checkpoint_key::from_environment("TUTTI_TEST_KEY"),
+        "TUTTI_TEST_KEY: is no key");
   ::unsetenv("TUTTI_TEST_KEY");
-  BOOST_TEST(fails<value_error>([] { checkpoint_key::from_environment("TUTTI_TEST_KEY"); },
-                                "has no TUTTI_TEST_KEY"));
+  FAILS(value_error, checkpoint_key::from_environment("TUTTI_TEST_KEY"), "has no TUTTI_TEST_KEY");
 }
 
 BOOST_AUTO_TEST_CASE(exported_as_safetensors) {
@@ -373,24 +372,17 @@ BOOST_AUTO_TEST_CASE(exported_as_safetensors) {
 
 BOOST_AUTO_TEST_CASE(bad_arguments) {
   const temporary_folder outside;
-  BOOST_TEST(fails<value_error>([&] { checkpoints(outside / "a", {.keep = 0}); }, "0 checkpoints"));
-  BOOST_TEST(fails<io_error>([&] { checkpoints(outside.write("f", "")); }, "checkpoints: "));
+  FAILS(value_error, checkpoints(outside / "a", {.keep = 0}), "0 checkpoints");
+  FAILS(io_error, checkpoints(outside.write("f", "")), "checkpoints: ");
   const checkpoints kept(outside / "run");
-  BOOST_TEST(fails<value_error>([&] { kept.save({.step = -1}); }, "step -1"));
-  BOOST_TEST(fails<value_error>([&] { kept.prune(0); }, "prune: 0"));
-  BOOST_TEST(fails<io_error>(
-      [&] {
-        kept.save({.step = 1, .arrays = {{"a", tutti::ones({2}).astype(dtype::c128)}}});
-      },
-      "no dtype c128"));
-  BOOST_TEST(fails<io_error>(
-      [&] {
-        kept.save({.step = 1, .arrays = {{"\xff", tutti::ones({2})}}});
-      },
-      "not UTF-8"));
+  FAILS(value_error, kept.save({.step = -1}), "step -1");
+  FAILS(value_error, kept.prune(0), "prune: 0");
+  FAILS(io_error, kept.save({.step = 1, .arrays = {{"a", tutti::ones({2}).astype(dtype::c128)}}}),
+        "no dtype c128");
+  FAILS(io_error, kept.save({.step = 1, .arrays = {{"\xff", tutti::ones({2})}}}), "not UTF-8");
   BOOST_TEST(fs::is_empty(outside / "run"));
 #if !TUTTI_TEST_ZSTD
-  BOOST_TEST(fails<value_error>([&] { checkpoints(outside / "a", {.compress = true}); }, "zstd"));
+  FAILS(value_error, checkpoints(outside / "a", {.compress = true}), "zstd");
 #endif
   fs::create_directory(outside / "run/checkpoint-0000000000000000009.tutti");
   BOOST_TEST(!kept.newest().has_value());

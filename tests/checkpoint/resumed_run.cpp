@@ -16,38 +16,15 @@
 
 #include "tutti/data.hpp"
 #include "tutti/data/checkpoint.hpp"
-#include "tutti/ops.hpp"
+#include "tutti/nn.hpp"
 
 namespace {
 
 using tutti::array;
-using tutti::dtype;
+namespace nn = tutti::nn;
 
 constexpr std::int64_t examples = 40, width = 6;
-
-struct run_state {
-  array weights = tutti::random::normal({1}, {width});
-  array momentum = tutti::zeros({width});
-  std::int64_t step = 0;
-};
-
-void learn(run_state& s, const tutti::data::batch& b) {
-  const array error = tutti::matmul(b.arrays[0], s.weights) - b.arrays[1];
-  const array slope = tutti::matmul(b.arrays[0].T(), error);
-  s.momentum = 0.9f * s.momentum + slope;
-  s.weights = s.weights - 0.001f * s.momentum;
-  ++s.step;
-}
-
-run_state resumed(const tutti::checkpoints& kept) {
-  run_state s;
-  if (const auto found = kept.newest()) {
-    s.weights = found->arrays.at("weights");
-    s.momentum = found->arrays.at("momentum");
-    s.step = std::stoll(found->metadata.at("step"));
-  }
-  return s;
-}
+using training = nn::trainer<nn::sgd>;
 
 /// Sends the signal; joined when it goes, so that the run does not end without it.
 class end_by_signal {
@@ -78,19 +55,18 @@ class end_by_signal {
   std::thread thread_;
 };
 
-void train(const tutti::checkpoints& kept, run_state& s, std::int64_t steps, end_by_signal& end) {
+void train(const tutti::checkpoints& kept, training& run, std::int64_t steps, end_by_signal& end) {
   const std::vector<array> rows{tutti::random::normal({2}, {examples, width}),
-                                tutti::random::normal({3}, {examples})};
+                                tutti::random::normal({3}, {examples, 1})};
   const tutti::data::loader batches(tutti::data::rows_of(rows), {.batch_size = 8, .key = {4}});
-  while (s.step < steps) {
-    const std::int64_t epoch = s.step / batches.batches(), first = s.step % batches.batches();
+  while (run.steps() < steps) {
+    const std::int64_t epoch = run.steps() / batches.batches(),
+                       first = run.steps() % batches.batches();
     for (tutti::data::batch& b : batches.start(epoch, first)) {
-      learn(s, b);
-      kept.save({s.step,
-                 {{"weights", s.weights}, {"momentum", s.momentum}},
-                 {{"step", std::to_string(s.step)}}});
+      run.step(b.arrays);
+      kept.save({run.steps(), run.arrays(), {}});
       end.saved();
-      if (s.step == steps) break;
+      if (run.steps() == steps) break;
     }
   }
 }
@@ -101,12 +77,16 @@ int main(int argc, char** argv) {
   if (argc != 3 && argc != 5) return 2;
   try {
     const tutti::checkpoints kept(argv[1], {.keep = 2});
-    run_state s = resumed(kept);
+    training run(
+        nn::linear(width, 1, {1}), nn::sgd({.learning_rate = 0.01, .momentum = 0.9}),
+        [](const array& y, const std::vector<array>& batch) { return nn::mse(y, batch[1]); });
+    if (const auto found = kept.newest()) run.load(found->arrays);
     {
       end_by_signal end(argc == 5 ? std::atoi(argv[3]) : 0, argc == 5 ? std::atoi(argv[4]) : 0);
-      train(kept, s, std::atoll(argv[2]), end);
+      train(kept, run, std::atoll(argv[2]), end);
     }
-    for (const float w : s.weights.to_vector<float>()) std::printf("%a ", static_cast<double>(w));
+    for (const array& p : run.parameters())
+      for (const float w : p.to_vector<float>()) std::printf("%a ", static_cast<double>(w));
     std::printf("\n");
     return 0;
   } catch (const std::exception& e) {

@@ -4,31 +4,20 @@
 #include "tutti/data/augmentation.hpp"
 
 #include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <set>
 
 #include "differences.hpp"
-#include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/image.hpp"
 #include "tutti/ops.hpp"
-#include "tutti_test/compare.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 using namespace tutti::data;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 using tutti::shape_error;
 using tutti::value_error;
-using tutti_test::all_close;
-using tutti_test::fails;
 
 namespace {
 
-const auto same = boost::test_tools::per_element();
 constexpr tutti::random::key some_key{11};
 using floats = std::vector<float>;
 
@@ -255,15 +244,13 @@ BOOST_AUTO_TEST_CASE(gradients) {
 
 // Colours against central differences, away from the bounds and from grey.
 BOOST_AUTO_TEST_CASE(gradients_of_colours) {
-  const tutti_test::dense x = tutti_test::random_dense({2, 2, 2, 3}, 0.3, 0.6, 5);
+  const dense x = random_dense({2, 2, 2, 3}, 0.3, 0.6, 5);
   for (const color_jitter_options& o :
        {color_jitter_options{.brightness = 0.2}, color_jitter_options{.contrast = 0.2},
         color_jitter_options{.saturation = 0.2}, color_jitter_options{.hue = 0.1},
         color_jitter_options{0.1, 0.1, 0.1, 0.1}})
-    tutti_test::check_gradient(
-        [&](const std::vector<array>& p) {
-          return tutti_test::weighted_sum(color_jitter(some_key, p[0], o));
-        },
+    check_gradient(
+        [&](const std::vector<array>& p) { return weighted_sum(color_jitter(some_key, p[0], o)); },
         {x}, 1e-6);
   const array dark = tutti::full({1, 1, 1, 3}, -2.0f, dtype::f32);
   const auto jittered = [](const array& a) {
@@ -341,7 +328,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments) {
   const auto crop = [&](std::int64_t h, std::int64_t w, std::int64_t p) {
     return [&x, h, w, p] { random_crop(some_key, x, h, w, p); };
   };
-  BOOST_TEST(fails<shape_error>([&] { random_crop(some_key, flat, 1, 1); }, "random_crop: "));
+  FAILS(shape_error, random_crop(some_key, flat, 1, 1), "random_crop: ");
   BOOST_TEST(fails<shape_error>(crop(5, 1, 0), "random_crop: 5 x 1 pixels of [2,4,4,3]"));
   BOOST_TEST(fails<shape_error>(crop(wide, wide, 0), "random_crop: "));
   BOOST_TEST(fails<shape_error>(crop(1, 1, wide), "random_crop: "));
@@ -349,35 +336,19 @@ BOOST_AUTO_TEST_CASE(bad_arguments) {
   BOOST_TEST(fails<value_error>(crop(1, 1, -1), "padding -1"));
   const array many =
       tutti::broadcast_to(x[0].reshape({1, 4, 4, 3}), {std::int64_t{1} << 50, 4, 4, 3});
-  BOOST_TEST(
-      fails<tutti::out_of_memory>([&] { random_crop(some_key, many, 2, 2); }, "random_crop"));
-  BOOST_TEST(fails<shape_error>([&] { random_flip(some_key, flat); }, "random_flip: "));
-  BOOST_TEST(fails<value_error>([&] { random_flip(some_key, x, 1.5); }, "random_flip: "));
-  BOOST_TEST(fails<shape_error>([&] { color_jitter(some_key, flat, {}); }, "color_jitter: "));
-  BOOST_TEST(fails<shape_error>(
-      [&] {
-        color_jitter(some_key, counted({1, 2, 2, 1}), {});
-      },
-      "not 1"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { color_jitter(some_key, x.astype(dtype::u8), {}); },
-                                       "not u8"));
-  BOOST_TEST(fails<value_error>([&] { color_jitter(some_key, x, {.hue = 0.6}); }, "hue 0.6"));
-  BOOST_TEST(
-      fails<value_error>([&] { color_jitter(some_key, x, {.contrast = -1}); }, "contrast -1"));
-  BOOST_TEST(fails<value_error>([&] { color_jitter(some_key, x, {.brightness = std::nan("")}); },
-                                "brightness nan"));
-  BOOST_TEST(fails<value_error>([&] { add_noise(some_key, x, -1); }, "deviation -1"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { add_noise(some_key, x.astype(dtype::i32), 1); },
-                                       "add_noise: "));
-  BOOST_TEST(fails<shape_error>([&] { spec_augment(some_key, flat); }, "spec_augment: "));
-  BOOST_TEST(fails<value_error>(
-      [&] {
-        spec_augment(some_key, counted({1, 2, 3}), {-1, 1, 1, 1, 0});
-      },
-      "-1 masks"));
-  BOOST_TEST(fails<value_error>(
-      [&] {
-        spec_augment(some_key, counted({1, 2, 3}), {wide, 1, 1, 1, 0});
-      },
-      "at most 1024"));
+  FAILS(out_of_memory, random_crop(some_key, many, 2, 2), "random_crop");
+  FAILS(shape_error, random_flip(some_key, flat), "random_flip: ");
+  FAILS(value_error, random_flip(some_key, x, 1.5), "random_flip: ");
+  FAILS(shape_error, color_jitter(some_key, flat, {}), "color_jitter: ");
+  FAILS(shape_error, color_jitter(some_key, counted({1, 2, 2, 1}), {}), "not 1");
+  FAILS(dtype_error, color_jitter(some_key, x.astype(dtype::u8), {}), "not u8");
+  FAILS(value_error, color_jitter(some_key, x, {.hue = 0.6}), "hue 0.6");
+  FAILS(value_error, color_jitter(some_key, x, {.contrast = -1}), "contrast -1");
+  FAILS(value_error, color_jitter(some_key, x, {.brightness = std::nan("")}), "brightness nan");
+  FAILS(value_error, add_noise(some_key, x, -1), "deviation -1");
+  FAILS(dtype_error, add_noise(some_key, x.astype(dtype::i32), 1), "add_noise: ");
+  FAILS(shape_error, spec_augment(some_key, flat), "spec_augment: ");
+  FAILS(value_error, spec_augment(some_key, counted({1, 2, 3}), {-1, 1, 1, 1, 0}), "-1 masks");
+  FAILS(value_error, spec_augment(some_key, counted({1, 2, 3}), {wide, 1, 1, 1, 0}),
+        "at most 1024");
 }

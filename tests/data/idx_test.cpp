@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // data::read_idx and host_array, against files that NumPy made, and malformed files.
-#include <boost/test/unit_test.hpp>
 
 #include "tutti/data.hpp"
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
-using tutti::array;
-using tutti::dtype;
 using tutti::host_array;
-using tutti::shape;
 using tutti::data::read_idx;
-using tutti_test::fails;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
-const auto same = boost::test_tools::per_element();
+const std::filesystem::path vectors = data(paths::vectors);
 
 bool equal_bytes(const host_array& a, const host_array& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() &&
@@ -29,7 +22,7 @@ bool equal_bytes(const host_array& a, const host_array& b) {
 
 auto reading(const std::string& bytes) {
   return [bytes] {
-    const tutti_test::temporary_folder folder;
+    const temporary_folder folder;
     read_idx(folder.write("a", bytes));
   };
 }
@@ -50,7 +43,7 @@ BOOST_AUTO_TEST_CASE(idx_of_every_type_plain_and_gzip) {
 
 BOOST_AUTO_TEST_CASE(idx_malformed) {
   using std::literals::string_literals::operator""s;
-  const std::string sound = tutti_test::read_bytes(vectors / "i2.idx");
+  const std::string sound = read_bytes(vectors / "i2.idx");
   BOOST_TEST(fails<tutti::io_error>(reading(""), "the header needs 4 bytes, 0 are there"));
   BOOST_TEST(fails<tutti::io_error>(reading("\0\1\x8\1"s), "two zeros"));
   BOOST_TEST(fails<tutti::io_error>(reading("\0\0\xA\1"s), "no type of number 0x0a"));
@@ -67,7 +60,7 @@ BOOST_AUTO_TEST_CASE(idx_malformed) {
       reading("\0\0\xE\x8"s + all + all + all + all + all + all + all + all), "do not fit"));
   BOOST_TEST(fails<tutti::io_error>(reading("\0\0\xB\4"s + all + all + all + std::string(4, '\0')),
                                     "do not fit"));
-  BOOST_TEST(fails<tutti::io_error>([] { read_idx("no_such_file"); }, "no_such_file"));
+  FAILS(io_error, read_idx("no_such_file"), "no_such_file");
 }
 
 BOOST_AUTO_TEST_CASE(host_arrays) {
@@ -84,17 +77,11 @@ BOOST_AUTO_TEST_CASE(host_arrays) {
   BOOST_TEST(equal_bytes(host_array::of(a.to().T()),
                          host_array::from(std::vector<float>{1, 4, 2, 5, 3, 6}, {3, 2})));
   for (const shape& wrong : {shape{4}, shape{-1, 4}, shape{-1, -1}, shape{-2, 3}, shape{0, -1}})
-    BOOST_TEST(fails<tutti::shape_error>([&] { host_array(a).reshape(wrong); },
-                                         "host_array::reshape: cannot make " + wrong.str()));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { (void)a.values<double>(); }, "f64"));
-  BOOST_TEST(fails<tutti::shape_error>([] { host_array(dtype::f32, {-1}); }, "-1"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [] {
-        host_array(dtype::f32, {std::int64_t{1} << 62, 4});
-      },
-      "host_array"));
-  BOOST_TEST(fails<tutti::out_of_memory>([] { host_array(dtype::u8, {std::int64_t{1} << 62}); },
-                                         "host_array"));
-  BOOST_TEST(
-      fails<tutti::shape_error>([] { host_array::from(std::vector<float>{1}, {2}); }, "1 values"));
+    FAILS(shape_error, host_array(a).reshape(wrong),
+          "host_array::reshape: cannot make " + wrong.str());
+  FAILS(dtype_error, (void)a.values<double>(), "f64");
+  FAILS(shape_error, host_array(dtype::f32, {-1}), "-1");
+  FAILS(shape_error, host_array(dtype::f32, {std::int64_t{1} << 62, 4}), "host_array");
+  FAILS(out_of_memory, host_array(dtype::u8, {std::int64_t{1} << 62}), "host_array");
+  FAILS(shape_error, host_array::from(std::vector<float>{1}, {2}), "1 values");
 }

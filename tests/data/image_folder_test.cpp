@@ -3,24 +3,15 @@
 // Folders of pictures as data sets: what is found, in which order, and channels that are made.
 #include "tutti/data/image_folder.hpp"
 
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
-#include "tutti/error.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace image_folder_test {
 
 using namespace tutti::data;
-using tutti::dtype;
 using tutti::host_array;
-using tutti::io_error;
-using tutti::shape;
-using tutti_test::fails;
 
 namespace {
 
-const auto same = boost::test_tools::per_element();
 using names = std::vector<std::string>;
 
 // One pixel each, in formats that need no library.
@@ -41,7 +32,7 @@ std::vector<int> pixels(const host_array& a) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(classes_and_files_by_name) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   write(folder / "dog/2.ppm", colour);
   write(folder / "dog/1.PGM", grey);
   write(folder / "dog/notes.txt", "");
@@ -59,18 +50,17 @@ BOOST_AUTO_TEST_CASE(classes_and_files_by_name) {
   BOOST_TEST(list.labels == (std::vector<std::int64_t>{0, 1, 1, 1}), same);
   const file_list known = list_images(folder.path(), names{"dog", "bird", "cat"});
   BOOST_TEST(known.labels == (std::vector<std::int64_t>{2, 0, 0, 0}), same);
-  BOOST_TEST(
-      fails<io_error>([&] { list_images(folder.path(), names{"cat"}); }, "none of the 1 classes"));
+  FAILS(io_error, list_images(folder.path(), names{"cat"}), "none of the 1 classes");
 
   const dataset plain = pictures_of(list);
   BOOST_TEST(plain.size == 4);
   BOOST_TEST(plain.name(0) == list.files[0].string());
   BOOST_TEST(plain.get(2, {})[1].values<std::int64_t>()[0] == 1);
   for (const std::int64_t wrong : {-1, 4})
-    BOOST_TEST(fails<tutti::index_error>([&] { plain.get(wrong, {}); },
-                                         "pictures_of: item " + std::to_string(wrong) + " of 4"));
+    FAILS(index_error, plain.get(wrong, {}),
+          "pictures_of: item " + std::to_string(wrong) + " of 4");
   epoch e = loader(plain, {.batch_size = 4, .shuffle = false}).start(0);
-  BOOST_TEST(fails<tutti::shape_error>([&] { e.next(); }, "2.ppm) is [1,1,3]"));
+  FAILS(shape_error, e.next(), "2.ppm) is [1,1,3]");
   epoch rgb =
       loader(pictures_of(list, {.channels = 3}), {.batch_size = 4, .shuffle = false}).start(0);
   const std::optional<batch> b = rgb.next();
@@ -80,7 +70,7 @@ BOOST_AUTO_TEST_CASE(classes_and_files_by_name) {
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_without_folders_is_one_class) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   write(folder / "holiday/2.ppm", colour);
   write(folder / "holiday/1.pgm", grey);
   write(folder / "holiday/.git/0.pgm", grey);
@@ -94,12 +84,12 @@ BOOST_AUTO_TEST_CASE(a_folder_without_folders_is_one_class) {
   BOOST_TEST(list_images(folder / "holiday", names{"a", "holiday"}).labels ==
                  (std::vector<std::int64_t>{1, 1}),
              same);
-  BOOST_TEST(fails<io_error>([&] { list_images(folder / "holiday", names{"cat"}); },
-                             "holiday: is none of the 1 classes"));
+  FAILS(io_error, list_images(folder / "holiday", names{"cat"}),
+        "holiday: is none of the 1 classes");
 }
 
 BOOST_AUTO_TEST_CASE(channels_of_pictures) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   write(folder / "a/grey.pgm", grey);
   write(folder / "a/colour.ppm", colour);
   write(folder / "a/wide.pgm", wide);
@@ -118,11 +108,11 @@ BOOST_AUTO_TEST_CASE(channels_of_pictures) {
   BOOST_TEST((kept.dtype() == dtype::u16));
   BOOST_TEST(kept.values<std::uint16_t>()[2] == 0x4081);
   BOOST_TEST((read_picture(folder / "a/colour.ppm").shape() == shape{1, 1, 3}));
-  BOOST_TEST(fails<tutti::value_error>([&] { get(0, {.channels = 5}); }, "5 channels"));
+  FAILS(value_error, get(0, {.channels = 5}), "5 channels");
 }
 
 BOOST_AUTO_TEST_CASE(u16_is_rounded_to_u8) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   for (const int value : {0, 128, 129, 256, 257, 385, 386, 65406, 65407, 65535}) {
     const std::string bytes{static_cast<char>(value >> 8), static_cast<char>(value & 255)};
     write(folder / "a/x.pgm", "P5 1 1 65535\n" + bytes);
@@ -132,15 +122,15 @@ BOOST_AUTO_TEST_CASE(u16_is_rounded_to_u8) {
 }
 
 BOOST_AUTO_TEST_CASE(folders_that_are_none) {
-  const tutti_test::temporary_folder folder;
-  BOOST_TEST(fails<io_error>([&] { list_images(folder / "none"); }, "none: cannot be read"));
-  BOOST_TEST(fails<io_error>([&] { list_images(folder.path()); }, "has no files that end in"));
+  const temporary_folder folder;
+  FAILS(io_error, list_images(folder / "none"), "none: cannot be read");
+  FAILS(io_error, list_images(folder.path()), "has no files that end in");
   write(folder / "a/x.txt", "");
-  BOOST_TEST(fails<io_error>([&] { list_images(folder.path()); }, "a: has no files that end in"));
+  FAILS(io_error, list_images(folder.path()), "a: has no files that end in");
   write(folder / "a/x.png", "P");
   const dataset bad = pictures_of(list_images(folder.path()));
-  BOOST_TEST(fails<io_error>([&] { loader(bad).start(0).next(); }, "x.png): read_picture: "));
-  BOOST_TEST(fails<tutti::value_error>([] { pictures_of({{}, {"a"}, {}}); }, "1 files, but 0"));
+  FAILS(io_error, loader(bad).start(0).next(), "x.png): read_picture: ");
+  FAILS(value_error, pictures_of({{}, {"a"}, {}}), "1 files, but 0");
 }
 
 }  // namespace image_folder_test

@@ -6,27 +6,21 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <set>
 #include <stdexcept>
 #include <thread>
 
 #include "tutti/data.hpp"
-#include "tutti/error.hpp"
 #include "tutti/ops.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 using namespace tutti::data;
-using tutti::array;
 using tutti::host_array;
-using tutti::shape;
 using tutti::value_error;
-using tutti_test::fails;
 
 namespace {
 
-const auto same = boost::test_tools::per_element();
 using numbers = std::vector<std::int64_t>;
 
 /// Items {[2]: index, 10 * index; []: a random word}, one by one.
@@ -147,20 +141,17 @@ BOOST_AUTO_TEST_CASE(rows_parts_and_functions) {
   // Rows without elements, and of arrays.
   const dataset empty = rows_of(std::vector<array>{tutti::zeros({3, 0})});
   BOOST_TEST((loader(empty).start(0).next()->arrays[0].shape() == shape{3, 0}));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        rows_of(std::vector<host_array>{pictures, host_array::scalar(1)});
-      },
-      "[6,2,2] and []"));
-  BOOST_TEST(fails<value_error>([] { rows_of(std::vector<host_array>{}); }, "no arrays"));
-  BOOST_TEST(fails<tutti::index_error>([&] { subset(all, {6}); }, "item 6 of 6"));
+  FAILS(shape_error, rows_of(std::vector<host_array>{pictures, host_array::scalar(1)}),
+        "[6,2,2] and []");
+  FAILS(value_error, rows_of(std::vector<host_array>{}), "no arrays");
+  FAILS(index_error, subset(all, {6}), "item 6 of 6");
   // Called by others than the loader, numbers are not known to be right.
   for (const std::int64_t wrong : {std::int64_t{-1}, std::int64_t{6}, std::int64_t{1} << 62}) {
     const auto text = "item " + std::to_string(wrong) + " of ";
-    BOOST_TEST(fails<tutti::index_error>([&] { all.get(wrong, {}); }, "rows_of: " + text + "6"));
-    BOOST_TEST(fails<tutti::index_error>([&] { all.get_batch(numbers{0, wrong}); }, text + "6"));
-    BOOST_TEST(fails<tutti::index_error>([&] { some.get(wrong, {}); }, "subset: " + text + "3"));
-    BOOST_TEST(fails<tutti::index_error>([&] { some.get_batch(numbers{wrong}); }, text + "3"));
+    FAILS(index_error, all.get(wrong, {}), "rows_of: " + text + "6");
+    FAILS(index_error, all.get_batch(numbers{0, wrong}), text + "6");
+    FAILS(index_error, some.get(wrong, {}), "subset: " + text + "3");
+    FAILS(index_error, some.get_batch(numbers{wrong}), text + "3");
   }
 }
 
@@ -201,8 +192,7 @@ BOOST_AUTO_TEST_CASE(errors_name_the_item) {
     const loader l(bad, {.batch_size = 2, .shuffle = false, .workers = workers});
     epoch e = l.start(0);
     BOOST_TEST(e.next()->number == 0);
-    BOOST_TEST(fails<tutti::io_error>([&] { e.next(); },
-                                      "loader: item 3 (number 3): read_picture: 3.png: truncated"));
+    FAILS(io_error, e.next(), "loader: item 3 (number 3): read_picture: 3.png: truncated");
     try {
       e.next();
       BOOST_ERROR("nothing was thrown");
@@ -233,8 +223,8 @@ BOOST_AUTO_TEST_CASE(items_of_a_batch_are_alike) {
   wrong.get_batch = [](std::span<const std::int64_t>) {
     return item{host_array(tutti::dtype::f32, {3})};
   };
-  BOOST_TEST(fails<tutti::shape_error>([&] { loader(wrong, {.batch_size = 4}).start(0).next(); },
-                                       "loader: batch 0: get_batch()"));
+  FAILS(shape_error, loader(wrong, {.batch_size = 4}).start(0).next(),
+        "loader: batch 0: get_batch()");
 }
 
 BOOST_AUTO_TEST_CASE(an_abandoned_epoch_ends_its_threads) {
@@ -262,7 +252,7 @@ BOOST_AUTO_TEST_CASE(an_abandoned_epoch_ends_its_threads) {
   epoch moved = l.start(0);
   epoch other = std::move(moved);
   BOOST_TEST(other.next().has_value());
-  BOOST_TEST(fails<value_error>([&] { moved.next(); }, "moved"));
+  FAILS(value_error, moved.next(), "moved");
   other = l.start(1);
   BOOST_TEST(other.next()->number == 0);
 }
@@ -328,10 +318,10 @@ BOOST_AUTO_TEST_CASE(options_out_of_range) {
   BOOST_TEST(fails<value_error>(with({.batch_size = 0}), "a batch size of 0"));
   BOOST_TEST(fails<value_error>(with({.workers = -1}), "workers: -1"));
   BOOST_TEST(fails<value_error>(with({.prefetch = 0}), "prefetch: 0"));
-  BOOST_TEST(fails<value_error>([] { loader(dataset{}); }, "without get()"));
+  FAILS(value_error, loader(dataset{}), "without get()");
   const loader l(counted(4), {.batch_size = 2});
-  BOOST_TEST(fails<value_error>([&] { l.start(-1); }, "epoch -1"));
-  BOOST_TEST(fails<value_error>([&] { l.start(0, 3); }, "batch 3 of 2"));
-  BOOST_TEST(fails<value_error>([&] { l.start(0, -1); }, "batch -1 of 2"));
+  FAILS(value_error, l.start(-1), "epoch -1");
+  FAILS(value_error, l.start(0, 3), "batch 3 of 2");
+  FAILS(value_error, l.start(0, -1), "batch -1 of 2");
   BOOST_TEST(loader(counted(4), {.batch_size = std::int64_t{1} << 62}).batches() == 1);
 }

@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // data::read_sound on files whose samples are known, what it writes, and malformed files.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
 
 #include "tutti/data/io.hpp"
 #include "tutti/data/sound_files.hpp"
-#include "tutti/error.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace sound_test {
 
 using namespace tutti::data;
-using tutti::dtype;
 using tutti::host_array;
 using tutti::io_error;
-using tutti::shape;
-using tutti_test::fails;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
-const auto same = boost::test_tools::per_element();
+const std::filesystem::path vectors = data(paths::vectors);
 
 std::vector<float> values(const host_array& a) {
   return {a.values<float>().begin(), a.values<float>().end()};
@@ -69,7 +61,7 @@ BOOST_AUTO_TEST_CASE(reads_known_samples) {
 }
 
 BOOST_AUTO_TEST_CASE(written_sound_reads_the_same) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const auto back = [&](const sound& s, sound_format format) {
     write_sound(folder / "a", s, format);
     const sound read = read_sound(folder / "a");
@@ -91,8 +83,8 @@ BOOST_AUTO_TEST_CASE(written_sound_reads_the_same) {
 }
 
 BOOST_AUTO_TEST_CASE(malformed_sound) {
-  const std::string wav = tutti_test::read_bytes(vectors / "pcm16.wav");
-  const std::string flac = tutti_test::read_bytes(vectors / "flac16.flac");
+  const std::string wav = read_bytes(vectors / "pcm16.wav");
+  const std::string flac = read_bytes(vectors / "flac16.flac");
   BOOST_TEST(fails<io_error>([] { decode_sound(""); }, "decode_sound"));
   BOOST_TEST(fails<io_error>([] { decode_sound("RIFF"); }, "decode_sound"));
   BOOST_TEST(fails<io_error>([] { read_sound(vectors / "other.aiff"); }, "neither WAV nor FLAC"));
@@ -106,7 +98,7 @@ BOOST_AUTO_TEST_CASE(malformed_sound) {
 }
 
 BOOST_AUTO_TEST_CASE(sound_that_cannot_be_written) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const auto writing = [&](host_array a, std::int64_t rate, sound_format format) {
     return [&, a, rate, format] { write_sound(folder / "a", {a, rate}, format); };
   };

@@ -4,26 +4,20 @@
 #include "tutti/data/splits.hpp"
 
 #include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <map>
 
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace splits_test {
 
 using namespace tutti::data;
-using tutti::value_error;
-using tutti_test::fails;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
-const auto same = boost::test_tools::per_element();
+const std::filesystem::path vectors = data(paths::vectors);
 constexpr tutti::random::key some_key{7};
 using indices = std::vector<std::int64_t>;
 
@@ -130,24 +124,21 @@ BOOST_AUTO_TEST_CASE(stratified_shares) {
 BOOST_AUTO_TEST_CASE(splits_that_are_none) {
   constexpr std::int64_t wide = std::int64_t{1} << 62;
   const double nan = std::nan("");
-  BOOST_TEST(fails<value_error>([] { train_test_split(10, 0, some_key); }, "the share 0"));
-  BOOST_TEST(fails<value_error>([] { train_test_split(10, 1, some_key); }, "the share 1"));
-  BOOST_TEST(fails<value_error>([&] { train_test_split(10, nan, some_key); }, "the share nan"));
-  BOOST_TEST(fails<value_error>([] { train_test_split(1, 0.5, some_key); }, "1 things"));
-  BOOST_TEST(fails<value_error>([] { train_test_split(-4, 0.5, some_key); }, "-4 things"));
-  BOOST_TEST(fails<value_error>([] { train_test_split(3, 0.9, some_key); }, "nothing is left"));
-  BOOST_TEST(fails<tutti::out_of_memory>([] { train_test_split(wide, 0.5, some_key); },
-                                         "train_test_split"));
-  BOOST_TEST(
-      fails<value_error>([] { stratified_train_test_split({}, 0.5, some_key); }, "0 things"));
-  BOOST_TEST(fails<value_error>([] { k_fold(5, 1); }, "1 folds of 5"));
-  BOOST_TEST(fails<value_error>([] { k_fold(5, 6); }, "6 folds of 5"));
-  BOOST_TEST(fails<tutti::out_of_memory>([] { k_fold(wide, 2); }, "k_fold"));
-  BOOST_TEST(fails<tutti::out_of_memory>([] { k_fold(wide, wide); }, "k_fold"));
+  FAILS(value_error, train_test_split(10, 0, some_key), "the share 0");
+  FAILS(value_error, train_test_split(10, 1, some_key), "the share 1");
+  FAILS(value_error, train_test_split(10, nan, some_key), "the share nan");
+  FAILS(value_error, train_test_split(1, 0.5, some_key), "1 things");
+  FAILS(value_error, train_test_split(-4, 0.5, some_key), "-4 things");
+  FAILS(value_error, train_test_split(3, 0.9, some_key), "nothing is left");
+  FAILS(out_of_memory, train_test_split(wide, 0.5, some_key), "train_test_split");
+  FAILS(value_error, stratified_train_test_split({}, 0.5, some_key), "0 things");
+  FAILS(value_error, k_fold(5, 1), "1 folds of 5");
+  FAILS(value_error, k_fold(5, 6), "6 folds of 5");
+  FAILS(out_of_memory, k_fold(wide, 2), "k_fold");
+  FAILS(out_of_memory, k_fold(wide, wide), "k_fold");
   const indices three{1, 1, 2};
-  BOOST_TEST(
-      fails<value_error>([&] { stratified_k_fold(three, 3); }, "largest of 2 classes has 2"));
-  BOOST_TEST(fails<value_error>([&] { stratified_k_fold(three, 0); }, "0 folds"));
+  FAILS(value_error, stratified_k_fold(three, 3), "largest of 2 classes has 2");
+  FAILS(value_error, stratified_k_fold(three, 0), "0 folds");
 }
 
 }  // namespace splits_test

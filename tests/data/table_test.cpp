@@ -3,31 +3,20 @@
 // Tables and their CSV, against what pandas reads (make_vectors.py), and malformed files.
 #include "tutti/data/table.hpp"
 
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
-
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
-#include "tutti_test/compare.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace table_test {
 
 using namespace tutti::data;
-using tutti::dtype;
-using tutti::index_error;
 using tutti::io_error;
-using tutti::shape;
 using tutti::value_error;
-using tutti_test::fails;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
-const auto same = boost::test_tools::per_element();
+const std::filesystem::path vectors = data(paths::vectors);
 const double nan_value = std::numeric_limits<double>::quiet_NaN();
 using texts = std::vector<std::string>;
 using codes = std::vector<std::int64_t>;
@@ -35,7 +24,7 @@ using codes = std::vector<std::int64_t>;
 /// With "\0missing" for what is missing.
 texts texts_in(const std::string& name) {
   texts out{""};
-  for (const char c : tutti_test::read_bytes(vectors / (name + ".txt")))
+  for (const char c : read_bytes(vectors / (name + ".txt")))
     if (c == '\1')
       out.emplace_back();
     else
@@ -51,7 +40,7 @@ texts texts_of(const column& c) {
 }
 
 table parse(std::string_view text, const csv_table_options& options = {}) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   return read_table(folder.write("t.csv", text), options);
 }
 auto parsing(std::string text, csv_table_options options = {}) {
@@ -146,11 +135,11 @@ BOOST_AUTO_TEST_CASE(malformed_tables) {
   BOOST_TEST(fails<io_error>(parsing(std::string(1 << 20, ',')), "more than 1048576 columns"));
   BOOST_TEST(fails<value_error>(parsing("a\n", {.delimiter = '"'}), "delimiter"));
   BOOST_TEST(fails<value_error>(parsing("a\n", {.delimiter = '\n'}), "delimiter"));
-  BOOST_TEST(fails<io_error>([] { read_table("no_such_file"); }, "no_such_file"));
+  FAILS(io_error, read_table("no_such_file"), "no_such_file");
 }
 
 BOOST_AUTO_TEST_CASE(written_tables_read_the_same) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const double tiny = std::numeric_limits<double>::denorm_min();
   table t;
   t.add(column::of_numbers("x, \"y\"\n", {0.1, -0.0, tiny, nan_value, 1e300 / 3}));
@@ -178,8 +167,8 @@ BOOST_AUTO_TEST_CASE(written_tables_read_the_same) {
   const table two({column::of_numbers("a", {nan_value}), column::of_numbers("b", {nan_value})});
   write_table(folder / "two.csv", two, '\t');
   BOOST_TEST(read_table(folder / "two.csv", {.delimiter = '\t'}).rows() == 1);
-  BOOST_TEST(fails<value_error>([&] { write_table(folder / "x", {}); }, "no columns"));
-  BOOST_TEST(fails<value_error>([&] { write_table(folder / "x", one, '"'); }, "delimiter"));
+  FAILS(value_error, write_table(folder / "x", {}), "no columns");
+  FAILS(value_error, write_table(folder / "x", one, '"'), "delimiter");
 }
 
 BOOST_AUTO_TEST_CASE(parts_of_tables) {
@@ -194,24 +183,16 @@ BOOST_AUTO_TEST_CASE(parts_of_tables) {
   BOOST_TEST(t.take({}).rows() == 0);
   BOOST_TEST(t.drop_missing().rows() == 1);
   BOOST_TEST(same_numbers(t.fill_missing("a", 9)["a"].numbers, {1, 9, 3}));
-  BOOST_TEST(fails<index_error>([&] { (void)t["d"]; }, "there are \"a\", \"b\", \"c\""));
-  BOOST_TEST(fails<index_error>([&] { t.take(codes{3}); }, "row 3 of a table of 3"));
-  BOOST_TEST(fails<index_error>([&] { t.take(codes{-1}); }, "row -1"));
-  BOOST_TEST(fails<value_error>([&] { t.select({"a", "a"}); }, "two columns"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { t.fill_missing("b", 0); }, "holds text"));
+  FAILS(index_error, (void)t["d"], "there are \"a\", \"b\", \"c\"");
+  FAILS(index_error, t.take(codes{3}), "row 3 of a table of 3");
+  FAILS(index_error, t.take(codes{-1}), "row -1");
+  FAILS(value_error, t.select({"a", "a"}), "two columns");
+  FAILS(dtype_error, t.fill_missing("b", 0), "holds text");
   table more = t;
-  BOOST_TEST(fails<value_error>([&] { more.add(column::of_numbers("a", {1, 2, 3})); }, "\"a\""));
-  BOOST_TEST(fails<value_error>([&] { more.add(column::of_numbers("d", {1})); }, "1 rows"));
-  BOOST_TEST(fails<value_error>(
-      [&] {
-        more.add(column::of_categories("d", {0, 1, 2}, {"x", "y"}));
-      },
-      "the code 2"));
-  BOOST_TEST(fails<value_error>(
-      [&] {
-        more.add(column::of_categories("d", {0, 0, 0}, {"x", "x"}));
-      },
-      "two categories"));
+  FAILS(value_error, more.add(column::of_numbers("a", {1, 2, 3})), "\"a\"");
+  FAILS(value_error, more.add(column::of_numbers("d", {1})), "1 rows");
+  FAILS(value_error, more.add(column::of_categories("d", {0, 1, 2}, {"x", "y"})), "the code 2");
+  FAILS(value_error, more.add(column::of_categories("d", {0, 0, 0}, {"x", "x"})), "two categories");
 }
 
 BOOST_AUTO_TEST_CASE(indicators_of_categories) {
@@ -226,10 +207,10 @@ BOOST_AUTO_TEST_CASE(indicators_of_categories) {
   BOOST_TEST(made.rows() == 3);
   const table none({column::of_categories("c", {}, {})});
   BOOST_TEST(none.as_indicators("c").columns().empty());
-  BOOST_TEST(fails<tutti::dtype_error>([&] { (void)t.as_indicators("t"); }, "holds text"));
-  BOOST_TEST(fails<index_error>([&] { (void)t.as_indicators("d"); }, "as_indicators"));
+  FAILS(dtype_error, (void)t.as_indicators("t"), "holds text");
+  FAILS(index_error, (void)t.as_indicators("d"), "as_indicators");
   const table twice({column::of_categories("c", {0}, {"a"}), column::of_numbers("c=a", {1})});
-  BOOST_TEST(fails<value_error>([&] { (void)twice.as_indicators("c"); }, "\"c=a\""));
+  FAILS(value_error, (void)twice.as_indicators("c"), "\"c=a\"");
 }
 
 BOOST_AUTO_TEST_CASE(categories) {
@@ -241,11 +222,8 @@ BOOST_AUTO_TEST_CASE(categories) {
   BOOST_TEST(t.as_category("t")["t"].codes == (codes{1, 0, 1, 2, 0, 0}), same);
   BOOST_TEST(t.as_category("t", texts{"c", "b", "a"})["t"].codes == (codes{1, 2, 1, 0, 2, 2}),
              same);
-  BOOST_TEST(fails<value_error>(
-      [&] {
-        t.as_category("t", texts{"a", "b"});
-      },
-      "row 3, column \"t\": \"c\" is none of 2"));
+  FAILS(value_error, t.as_category("t", texts{"a", "b"}),
+        "row 3, column \"t\": \"c\" is none of 2");
 }
 
 BOOST_AUTO_TEST_CASE(tables_as_arrays) {
@@ -256,8 +234,8 @@ BOOST_AUTO_TEST_CASE(tables_as_arrays) {
   BOOST_TEST((all.shape() == shape{3, 3}));
   BOOST_TEST((all.dtype() == dtype::f32));
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  BOOST_TEST(tutti_test::all_close(all.to_vector<float>(),
-                                   std::vector<float>{1, 1, 0, -2.5f, 0, 255, nan, nan, 7}));
+  BOOST_TEST(
+      all_close(all.to_vector<float>(), std::vector<float>{1, 1, 0, -2.5f, 0, 255, nan, nan, 7}));
   BOOST_TEST((t.to_array("i", dtype::u8).shape() == shape{3}));
   BOOST_TEST(t.to_array("i", dtype::u8).to_vector<std::uint8_t>() ==
                  (std::vector<std::uint8_t>{0, 255, 7}),
@@ -270,14 +248,13 @@ BOOST_AUTO_TEST_CASE(tables_as_arrays) {
   }
   BOOST_TEST((t.to_array({"i", "a"}, dtype::f64).shape() == shape{3, 2}));
   BOOST_TEST((t.take({}).to_array().shape() == shape{0, 3}));
-  BOOST_TEST(fails<value_error>([&] { t.to_array("i", dtype::i8); }, "row 1, column \"i\": 255"));
-  BOOST_TEST(fails<value_error>([&] { t.to_array("a", dtype::i32); }, "row 1, column \"a\": -2.5"));
-  BOOST_TEST(
-      fails<value_error>([&] { t.to_array("c", dtype::i64); }, "row 2, column \"c\": a miss"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { t.to_array("a", dtype::boolean); }, "bool"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { t.to_array("a", dtype::c64); }, "c64"));
+  FAILS(value_error, t.to_array("i", dtype::i8), "row 1, column \"i\": 255");
+  FAILS(value_error, t.to_array("a", dtype::i32), "row 1, column \"a\": -2.5");
+  FAILS(value_error, t.to_array("c", dtype::i64), "row 2, column \"c\": a miss");
+  FAILS(dtype_error, t.to_array("a", dtype::boolean), "bool");
+  FAILS(dtype_error, t.to_array("a", dtype::c64), "c64");
   const table text({column::of_texts("t", {"x"})});
-  BOOST_TEST(fails<tutti::dtype_error>([&] { text.to_array(); }, "\"t\" holds text"));
+  FAILS(dtype_error, text.to_array(), "\"t\" holds text");
 }
 
 }  // namespace table_test

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tests of the guide find what is wrong with a page: parsing, generated source, comparison.
+// The tests of the guide find what is wrong with a page: parsing, comparison.
 #include <boost/test/unit_test.hpp>
 
 #include "markdown.hpp"
 #include "output.hpp"
-#include "page_source.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {
@@ -47,32 +46,12 @@ BOOST_AUTO_TEST_CASE(whole_files_and_their_commands) {
   BOOST_TEST(parts[2].text.empty());
 }
 
-BOOST_AUTO_TEST_CASE(tables_give_the_expressions_of_one_column) {
-  const auto parts = parse_page(
-      "| NumPy | Tutti | notes |\n| --- | --- | --- |\n"
-      "| `f` | `g(a)`, `a \\|\\| b` | `h` |\n| `i` | not there | |\n\n"
-      "| name | what |\n| --- | --- |\n| `j` | `k` |\n");
-  BOOST_REQUIRE(parts.size() == 2U);
-  BOOST_TEST(parts[0].text == "g(a)");
-  BOOST_TEST(parts[1].line == 3);
-}
-
 BOOST_AUTO_TEST_CASE(what_nothing_would_check_is_refused) {
   using error = std::runtime_error;
   BOOST_TEST(fails<error>([] { parse_page("\n```\nx\n```\n"); }, "line 2: no block of the guide"));
   BOOST_TEST(fails<error>([] { parse_page("```python\nx\n```\n"); }, "python"));
   BOOST_TEST(fails<error>([] { parse_page("```text\n1\n```\n"); }, "without a snippet"));
   BOOST_TEST(fails<error>([] { parse_page(cpp + "f();\n"); }, "line 1: a block without an end"));
-}
-
-BOOST_AUTO_TEST_CASE(sections_are_scopes_and_lines_are_those_of_the_page) {
-  const std::string text = page_source(
-      "a-page", "a.md",
-      parse_page(cpp + "f();\n" + end + "## B\n" + cpp + "g();\n" + end + "```text\n2\n```\n"));
-  BOOST_TEST(text.find("BOOST_AUTO_TEST_CASE(page_a_page)") != std::string::npos);
-  BOOST_TEST(text.find("#line 2 \"a.md\"\nf();\n  }\n  {\n") != std::string::npos);
-  BOOST_TEST(text.find("this_page.printed(9, R\"guide(2\n)guide\", 0.001000);") !=
-             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(outputs_agree_but_for_last_digits_and_devices) {

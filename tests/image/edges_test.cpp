@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Geometry: identities, dtypes, views, degenerate and impossible extents, NaN and infinities.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
-
 #include "tutti/image.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace edges_test {
 
 namespace {
 
-using namespace tutti_test;
 namespace image = tutti::image;
 using image::filter;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
-const auto same = boost::test_tools::per_element();
 constexpr std::int64_t huge = std::int64_t{1} << 62;
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr filter filters[] = {filter::nearest, filter::bilinear, filter::bicubic, filter::lanczos,
                               filter::area};
@@ -38,17 +27,9 @@ bool identical(const array& a, const array& b) {
   return a.shape() == b.shape() && a.dtype() == b.dtype() && tutti::all(a == b).item() != 0;
 }
 
-double largest_difference(const array& a, const array& b) {
-  BOOST_TEST_REQUIRE((a.shape() == b.shape()));
-  return tutti::max(tutti::abs(a - b)).item();
-}
-
 const std::vector<double> unit = {1, 0, 0, 0, 1, 0};
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 BOOST_AUTO_TEST_CASE(turns_and_flips) {
   const array x = array::from(std::vector<std::int32_t>{1, 2, 3, 4, 5, 6}, {2, 3, 1});

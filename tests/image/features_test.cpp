@@ -3,26 +3,17 @@
 // Features, clahe and adaptive_threshold: dtypes, views, degenerate images, NaN, and bad input.
 #include "tutti/image/features.hpp"
 
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
 
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace features_test {
 
 namespace {
 
-using namespace tutti_test;
 namespace image = tutti::image;
-using tutti::array;
-using tutti::dtype;
 using tutti::pad_mode;
-using tutti::shape;
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::int64_t huge = (std::int64_t{1} << 62) + 1, many = std::int64_t{1} << 54;
 
@@ -53,12 +44,6 @@ const named_feature features[] = {
      },
      false}};
 
-double largest_difference(const array& a, const array& b) {
-  BOOST_TEST_REQUIRE((a.shape() == b.shape()));
-  if (a.size() == 0) return 0;
-  return tutti::max(tutti::abs(a.astype(dtype::f64) - b.astype(dtype::f64))).item();
-}
-
 bool is_same(const array& a, const array& b) { return largest_difference(a, b) == 0; }
 
 array bytes(const shape& extents, std::uint64_t salt) {
@@ -66,9 +51,6 @@ array bytes(const shape& extents, std::uint64_t salt) {
 }
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 BOOST_AUTO_TEST_CASE(features_of_each_dtype_and_layout) {
   // Their fourth powers are numbers of f16.

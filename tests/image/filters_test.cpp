@@ -3,27 +3,18 @@
 // Filters: dtypes, views, degenerate images, NaN, and bad input.
 #include "tutti/image/filters.hpp"
 
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
 
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace filters_test {
 
 namespace {
 
-using namespace tutti_test;
 namespace image = tutti::image;
 using image::direction;
-using tutti::array;
-using tutti::dtype;
 using tutti::pad_mode;
-using tutti::shape;
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 struct named_filter {
@@ -49,15 +40,7 @@ const named_filter filters[] = {
     {"opening", [](const array& x) { return image::opening(x, 3, 3); }, true, true},
     {"closing", [](const array& x) { return image::closing(x, 3, 3); }, true, true}};
 
-double largest_difference(const array& a, const array& b) {
-  BOOST_TEST_REQUIRE((a.shape() == b.shape()));
-  return tutti::max(tutti::abs(a.astype(dtype::f64) - b.astype(dtype::f64))).item();
-}
-
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 BOOST_AUTO_TEST_CASE(filters_of_each_dtype_and_layout) {
   const array x = upload_as<double>(random_dense({2, 7, 6, 3}, 0, 200, 61));

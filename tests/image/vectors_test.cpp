@@ -67,97 +67,68 @@ void add_warps(vector_calls& table) {
   };
 }
 
-template <class F>
-void add(vector_calls& table, const std::string& name, F call) {
-  table[name] = [call](const operand_list& v, std::int64_t number) { return call(v[0], number); };
-}
+// clang-format off
+#define TUTTI_CALL(name, expression) \
+  table[name] = [=]([[maybe_unused]] const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
 
 void add_filters(vector_calls& table) {
   using tutti::pad_mode;
-  for (const auto& [name, mode] : {std::pair{"reflect", pad_mode::reflect},
-                                   {"edge", pad_mode::edge},
-                                   {"constant", pad_mode::constant}}) {
-    const auto add_mode = [&, end = std::string("_") + name](const char* start, auto call) {
-      add(table, start + end,
-          [call, m = mode](const array& x, std::int64_t n) { return call(x, n, m); });
-    };
-    add_mode("gaussian", [](const array& x, std::int64_t, pad_mode m) {
-      return image::gaussian_blur(x, 1.3, 4, m);
-    });
-    add_mode("box",
-             [](const array& x, std::int64_t, pad_mode m) { return image::box_blur(x, 3, 5, m); });
-    add_mode("sobel", [](const array& x, std::int64_t n, pad_mode m) {
-      return image::sobel(x, static_cast<image::direction>(n), m);
-    });
-    add_mode("scharr", [](const array& x, std::int64_t n, pad_mode m) {
-      return image::scharr(x, static_cast<image::direction>(n), m);
-    });
-    add_mode("laplacian",
-             [](const array& x, std::int64_t, pad_mode m) { return image::laplacian(x, m); });
-    add_mode("median", [](const array& x, std::int64_t n, pad_mode m) {
-      return image::median_filter(x, n, m);
-    });
+  for (const auto mode : {pad_mode::reflect, pad_mode::edge, pad_mode::constant}) {
+    const std::string end = mode == pad_mode::reflect ? "_reflect" : mode == pad_mode::edge ? "_edge" : "_constant";
+    TUTTI_CALL("gaussian" + end, image::gaussian_blur(v[0], 1.3, 4, mode));
+    TUTTI_CALL("box" + end, image::box_blur(v[0], 3, 5, mode));
+    TUTTI_CALL("sobel" + end, image::sobel(v[0], static_cast<image::direction>(n), mode));
+    TUTTI_CALL("scharr" + end, image::scharr(v[0], static_cast<image::direction>(n), mode));
+    TUTTI_CALL("laplacian" + end, image::laplacian(v[0], mode));
+    TUTTI_CALL("median" + end, image::median_filter(v[0], n, mode));
   }
-  add(table, "erode", [](const array& x, std::int64_t) { return image::erode(x, 3, 5); });
-  add(table, "dilate", [](const array& x, std::int64_t) { return image::dilate(x, 3, 5); });
-  add(table, "opening", [](const array& x, std::int64_t) { return image::opening(x, 3, 5); });
-  add(table, "closing", [](const array& x, std::int64_t) { return image::closing(x, 3, 5); });
-  add(table, "bilateral",
-      [](const array& x, std::int64_t) { return image::bilateral_filter(x, 2, 1.5, 0.8); });
-  add(table, "histogram",
-      [](const array& x, std::int64_t) { return image::channel_histogram(x, 7, 0, 200); });
-  add(table, "otsu", [](const array& x, std::int64_t) { return image::otsu_threshold(x); });
-  add(table, "equalize", [](const array& x, std::int64_t) { return image::equalize(x); });
-  add(table, "integral", [](const array& x, std::int64_t) { return image::integral_image(x); });
+  TUTTI_CALL("erode", image::erode(v[0], 3, 5));
+  TUTTI_CALL("dilate", image::dilate(v[0], 3, 5));
+  TUTTI_CALL("opening", image::opening(v[0], 3, 5));
+  TUTTI_CALL("closing", image::closing(v[0], 3, 5));
+  TUTTI_CALL("bilateral", image::bilateral_filter(v[0], 2, 1.5, 0.8));
+  TUTTI_CALL("histogram", image::channel_histogram(v[0], 7, 0, 200));
+  TUTTI_CALL("otsu", image::otsu_threshold(v[0]));
+  TUTTI_CALL("equalize", image::equalize(v[0]));
+  TUTTI_CALL("integral", image::integral_image(v[0]));
+}
+
+array clahe(const array& x, std::int64_t n) {
+  constexpr double limits[] = {2, 0, 40, 1.25};
+  constexpr std::int64_t rows[] = {3, 2, 8, 1}, columns[] = {4, 5, 8, 1};
+  return image::clahe(x, limits[n], rows[n], columns[n]);
+}
+
+array canny(const array& x, std::int64_t n) {
+  constexpr double low[] = {60, 200, 0}, high[] = {150, 400, 0};
+  return image::canny(x, low[n], high[n]);
+}
+
+array hog(const array& x, std::int64_t n) {
+  const image::hog_options options[] = {{9, {4, 5}, {3, 2}}, {3, {8, 8}, {1, 1}}, {5, {3, 3}, {9, 7}}};
+  return image::hog(x, options[n]);
 }
 
 void add_features(vector_calls& table) {
-  struct tiles {
-    double limit;
-    std::int64_t rows, columns;
-  };
-  add(table, "clahe", [](const array& x, std::int64_t n) {
-    const tiles t[] = {{2, 3, 4}, {0, 2, 5}, {40, 8, 8}, {1.25, 1, 1}};
-    return image::clahe(x, t[n].limit, t[n].rows, t[n].columns);
-  });
   for (const auto by : {image::local_mean::box, image::local_mean::gaussian})
     for (const auto mode : {tutti::pad_mode::reflect, tutti::pad_mode::edge}) {
-      const std::string name = std::string("adaptive_") +
-                               (by == image::local_mean::box ? "box" : "gaussian") +
+      const std::string name = std::string("adaptive_") + (by == image::local_mean::box ? "box" : "gaussian") +
                                (mode == tutti::pad_mode::edge ? "_edge" : "_reflect");
-      add(table, name, [by, mode](const array& x, std::int64_t n) {
-        return image::adaptive_threshold(x, n == 0 ? 3 : 5, n == 0 ? 0 : 0.25, by, mode);
-      });
+      TUTTI_CALL(name, image::adaptive_threshold(v[0], n == 0 ? 3 : 5, n == 0 ? 0 : 0.25, by, mode));
     }
-  add(table, "canny", [](const array& x, std::int64_t n) {
-    const double low[] = {60, 200, 0}, high[] = {150, 400, 0};
-    return image::canny(x, low[n], high[n]);
-  });
-  add(table, "harris", [](const array& x, std::int64_t n) {
-    return image::harris_corners(x, n == 0 ? 0.05 : 0.2, n == 0 ? 1 : 0.6,
-                                 tutti::pad_mode::constant);
-  });
-  add(table, "hog", [](const array& x, std::int64_t n) {
-    const image::hog_options options[] = {
-        {9, {4, 5}, {3, 2}}, {3, {8, 8}, {1, 1}}, {5, {3, 3}, {9, 7}}};
-    return image::hog(x, options[n]);
-  });
-  add(table, "component_labels", [](const array& x, std::int64_t n) {
-    return image::connected_components(x, static_cast<image::connectivity>(n)).labels;
-  });
-  add(table, "component_counts", [](const array& x, std::int64_t n) {
-    return image::connected_components(x, static_cast<image::connectivity>(n)).counts;
-  });
-  for (const auto& [name, by] : {std::pair{"match_squares", image::matching::squared_difference},
-                                 {"match_products", image::matching::cross_correlation},
-                                 {"match_coefficient", image::matching::coefficient}})
-    table[name] = [by = by](const operand_list& v, std::int64_t) {
-      return image::match_template(v[0], v[1], by);
-    };
-  table["nms"] = [](const operand_list& v, std::int64_t percent) {
-    return image::non_maximum_suppression(v[0], v[1], static_cast<double>(percent) / 100);
-  };
+  TUTTI_CALL("clahe", clahe(v[0], n));
+  TUTTI_CALL("canny", canny(v[0], n));
+  TUTTI_CALL("harris", image::harris_corners(v[0], n == 0 ? 0.05 : 0.2, n == 0 ? 1 : 0.6, tutti::pad_mode::constant));
+  TUTTI_CALL("hog", hog(v[0], n));
+  TUTTI_CALL("component_labels", image::connected_components(v[0], static_cast<image::connectivity>(n)).labels);
+  TUTTI_CALL("component_counts", image::connected_components(v[0], static_cast<image::connectivity>(n)).counts);
+  TUTTI_CALL("match_squares", image::match_template(v[0], v[1], image::matching::squared_difference));
+  TUTTI_CALL("match_products", image::match_template(v[0], v[1], image::matching::cross_correlation));
+  TUTTI_CALL("match_coefficient", image::match_template(v[0], v[1], image::matching::coefficient));
+  TUTTI_CALL("nms", image::non_maximum_suppression(v[0], v[1], static_cast<double>(n) / 100));
 }
+#undef TUTTI_CALL
+// clang-format on
 
 }  // namespace
 

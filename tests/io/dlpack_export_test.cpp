@@ -2,29 +2,18 @@
 //
 // to_dlpack on every device: what a consumer finds in the structs and in host memory, round trips
 // on the device, and how long the memory lives. The oracle is a walk over the strides.
-#include <boost/test/unit_test.hpp>
-#include <complex>
 #include <numeric>
 
 #include "tutti/dlpack.hpp"
-#include "tutti/error.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/dlpack.hpp"
-#include "tutti_test/files.hpp"
 
-using tutti::array;
-using tutti::dtype;
 using tutti::from_dlpack;
-using tutti::shape;
 using tutti::to_dlpack;
-using tutti_test::consumed;
-using tutti_test::fails;
-using tutti_test::values_of;
 
 namespace {
-
-const auto same = boost::test_tools::per_element();
 
 struct dtype_row {
   dtype type;
@@ -76,7 +65,7 @@ BOOST_AUTO_TEST_CASE(every_dtype_goes_out_and_comes_back) {
     BOOST_TEST(t.dtype.lanes == 1);
     BOOST_TEST(t.device.device_type == kDLCPU);
     BOOST_TEST(t.device.device_id == 0);
-    BOOST_TEST((tutti_test::elements_of(t, t.data) == bytes));
+    BOOST_TEST((elements_of(t, t.data) == bytes));
     const array back = from_dlpack(to_dlpack(a));
     BOOST_TEST((back.dtype() == row.type));
     BOOST_TEST((back.shape() == shape{3, 5}));
@@ -108,8 +97,7 @@ BOOST_AUTO_TEST_CASE(structs_say_what_they_hold) {
   const std::string backend = tutti::default_device().backend();
   const int expected = backend == "opencl" ? 4 : backend == "cuda" ? 2 : 1;
   BOOST_TEST(tutti::dlpack_device_of(a).type == expected);
-  BOOST_TEST(
-      fails<tutti::value_error>([] { to_dlpack(array()); }, "to_dlpack: the array is empty"));
+  FAILS(value_error, to_dlpack(array()), "to_dlpack: the array is empty");
 }
 
 BOOST_AUTO_TEST_CASE(views_keep_their_strides) {

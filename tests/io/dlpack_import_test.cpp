@@ -2,28 +2,21 @@
 //
 // from_dlpack of host memory on every device: layouts, when the producer gets its memory back, that
 // nothing writes to it, and everything that is refused.
-#include <boost/test/unit_test.hpp>
 #include <numeric>
 
 #include "tutti/dlpack.hpp"
-#include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/ops.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/dlpack.hpp"
-#include "tutti_test/files.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace dlpack_import_test {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 using tutti::from_dlpack;
-using tutti::shape;
 
 namespace {
 
-const auto same = boost::test_tools::per_element();
 using strides = std::vector<std::int64_t>;
 
 std::vector<float> counted(std::size_t n) {
@@ -107,7 +100,7 @@ BOOST_AUTO_TEST_CASE(another_device_gets_a_copy_at_once) {
   fate end;
   const tutti::device reference("reference");
   const tutti::device here = tutti::default_device();
-  if (tutti_test::on_host()) return;  // which has it in place
+  if (on_host()) return;  // which has it in place
   const array a = from_dlpack(produce(memory.data(), dl_f32, {4, 3}, {1, 4}, end), here);
   BOOST_TEST((a.device() == here));
   BOOST_TEST(eventually([&] { return end.deletions == 1; }));

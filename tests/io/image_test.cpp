@@ -2,31 +2,21 @@
 //
 // Pictures in files: those of make_image_vectors.py, which packs PNG by itself and leaves JPEG to
 // Pillow; what is written, read again; and damage.
-#include <boost/test/unit_test.hpp>
 #include <cstdlib>
-#include <limits>
 
 #include "tutti/data/image_files.hpp"
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
 #include "tutti/ops.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-using tutti_test::fails;
-using tutti_test::read_bytes;
-using tutti_test::temporary_folder;
 namespace image = tutti::image;
 using format = image::file_format;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
-const auto same = boost::test_tools::per_element();
+const std::filesystem::path vectors = data(paths::vectors);
 constexpr std::int64_t height = 11, width = 13;
 
 // As values() of make_image_vectors.py.

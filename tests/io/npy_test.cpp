@@ -4,27 +4,20 @@
 // files.
 #include <sys/stat.h>
 
-#include <boost/test/unit_test.hpp>
 #include <complex>
 
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
 #include "tutti/ops.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 using tutti::io::load_npy;
 using tutti::io::save_npy;
-using tutti_test::fails;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
-const auto same = boost::test_tools::per_element();
+const std::filesystem::path vectors = data(paths::vectors);
 
 template <class T>
 std::vector<T> expected_table() {
@@ -47,9 +40,7 @@ void check_table(const std::string& name) {
   BOOST_TEST(a.to_vector<T>() == expected_table<T>(), same);
 }
 
-std::string file(const std::string& name) {
-  return tutti_test::read_bytes(vectors / (name + ".npy"));
-}
+std::string file(const std::string& name) { return read_bytes(vectors / (name + ".npy")); }
 
 }  // namespace
 
@@ -93,17 +84,17 @@ BOOST_AUTO_TEST_CASE(reads_scalars_lines_and_empty_arrays) {
 }
 
 BOOST_AUTO_TEST_CASE(writes_the_bytes_that_numpy_writes) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   for (const char* name : {"i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "b1",
                            "c8", "c16", "scalar", "line", "empty"}) {
     BOOST_TEST_CONTEXT(name) {
       save_npy(folder / "a.npy", load_npy(vectors / (std::string(name) + ".npy")));
-      BOOST_TEST(tutti_test::read_bytes(folder / "a.npy") == file(name));
+      BOOST_TEST(read_bytes(folder / "a.npy") == file(name));
     }
   }
   // A view in Fortran order is written in C order.
   save_npy(folder / "a.npy", load_npy(vectors / "fortran.npy"));
-  BOOST_TEST(tutti_test::read_bytes(folder / "a.npy") == file("f4"));
+  BOOST_TEST(read_bytes(folder / "a.npy") == file("f4"));
   BOOST_TEST(folder.file_count() == 1u);
 }
 
@@ -116,7 +107,7 @@ BOOST_AUTO_TEST_CASE(refuses_what_it_does_not_support) {
   BOOST_TEST(fails<tutti::io_error>(loading("text"), "is not supported"));
   BOOST_TEST(fails<tutti::io_error>(loading("rank9"), "more than 8 dimensions"));
   BOOST_TEST(fails<tutti::io_error>(loading("absent"), "absent.npy: cannot open"));
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const array half = tutti::ones({2}, dtype::bf16);
   BOOST_TEST(fails<tutti::io_error>([&] { save_npy(folder / "a.npy", half); }, "no dtype bf16"));
   BOOST_TEST(folder.file_count() == 0u);
@@ -124,7 +115,7 @@ BOOST_AUTO_TEST_CASE(refuses_what_it_does_not_support) {
 
 // Nobody writes to this pipe.
 BOOST_AUTO_TEST_CASE(no_loader_waits_for_a_pipe) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const auto pipe = folder / "pipe";
   BOOST_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   BOOST_TEST(fails<tutti::io_error>([&] { load_npy(pipe); }, "is not a regular file"));
@@ -134,7 +125,7 @@ BOOST_AUTO_TEST_CASE(no_loader_waits_for_a_pipe) {
 }
 
 BOOST_AUTO_TEST_CASE(refuses_every_truncation) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const std::string whole = file("i1");
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto path = folder.write("a.npy", std::string_view(whole).substr(0, size));
@@ -145,7 +136,7 @@ BOOST_AUTO_TEST_CASE(refuses_every_truncation) {
 }
 
 BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const auto with_header = [&](std::string header, std::size_t data_bytes) {
     std::string bytes("\x93NUMPY\x01\x00", 8);
     bytes += static_cast<char>(header.size() & 0xff);
@@ -185,7 +176,7 @@ BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
   const char* boolean = "{'descr': '|b1', 'fortran_order': False, 'shape': (8,)}";
   const auto bools = with_header(boolean, 8);
   BOOST_CHECK_NO_THROW(bools());
-  const std::string bytes = tutti_test::read_bytes(folder / "a.npy");
+  const std::string bytes = read_bytes(folder / "a.npy");
   const auto odd = folder.write("a.npy", bytes.substr(0, bytes.size() - 1) + '\2');
   BOOST_TEST(fails<tutti::io_error>([&] { load_npy(odd); }, "element 7 is 2"));
   const auto other = folder.write("a.npy", "PK\3\4 some archive");
@@ -195,7 +186,7 @@ BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
 }
 
 BOOST_AUTO_TEST_CASE(names_of_every_legal_length) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const array a = array::from({1.f, 2.f});
   std::string umlauts;
   for (int i = 0; i < 125; ++i) umlauts += "\u00e4";
@@ -208,7 +199,7 @@ BOOST_AUTO_TEST_CASE(names_of_every_legal_length) {
 }
 
 BOOST_AUTO_TEST_CASE(a_path_with_a_nul_is_refused) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const std::string name("n\0x.npy", 7);
   BOOST_TEST(fails<tutti::io_error>([&] { save_npy(folder / name, array::from({1.f})); },
                                     "a path cannot hold a NUL byte"));

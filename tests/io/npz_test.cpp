@@ -2,28 +2,21 @@
 //
 // io::load_npz and io::save_npz against archives that NumPy made (make_vectors.py), round trips,
 // and damaged archives.
-#include <boost/test/unit_test.hpp>
 #include <cstring>
 
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
 #include "tutti/ops.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 using tutti::io::compression;
 using tutti::io::load_npz;
 using tutti::io::save_npz;
-using tutti_test::fails;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
-const auto same = boost::test_tools::per_element();
+const std::filesystem::path vectors = data(paths::vectors);
 
 void check_members(const tutti::io::named_arrays& got) {
   BOOST_TEST_REQUIRE(got.size() == 5u);
@@ -54,11 +47,11 @@ BOOST_AUTO_TEST_CASE(reads_archives_of_numpy) {
 }
 
 BOOST_AUTO_TEST_CASE(round_trips) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   for (compression packed : {compression::none, compression::deflate}) {
     save_npz(folder / "a.npz", load_npz(vectors / "stored.npz"), packed);
     check_members(load_npz(folder / "a.npz"));
-    const auto size = tutti_test::read_bytes(folder / "a.npz").size();
+    const auto size = read_bytes(folder / "a.npz").size();
     // 1000 zeros fit into a few bytes.
     BOOST_TEST((size < 1500) == (packed == compression::deflate));
   }
@@ -74,7 +67,7 @@ BOOST_AUTO_TEST_CASE(round_trips) {
 
 // zlib is given and gives a MiB at a time.
 BOOST_AUTO_TEST_CASE(deflates_and_inflates_in_pieces) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   std::vector<std::uint32_t> values((std::size_t{9} << 16) + 3);  // 2.25 MiB and 12 bytes
   std::uint32_t state = 1;
   for (auto& v : values) v = (state = state * 1664525u + 1013904223u) >> 7;
@@ -88,7 +81,7 @@ BOOST_AUTO_TEST_CASE(deflates_and_inflates_in_pieces) {
 }
 
 BOOST_AUTO_TEST_CASE(refuses_what_it_cannot_write) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const array a = tutti::ones({2});
   const auto saving = [&](const std::string& name, const array& what) {
     return [&folder, name, what] { save_npz(folder / "a.npz", {{name, what}}); };
@@ -101,11 +94,11 @@ BOOST_AUTO_TEST_CASE(refuses_what_it_cannot_write) {
 }
 
 BOOST_AUTO_TEST_CASE(refuses_every_truncation_and_every_damaged_byte_of_data) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   for (compression packed : {compression::none, compression::deflate}) {
     const array a = tutti::arange(3, dtype::i32);
     save_npz(folder / "whole.npz", {{"a", a}, {"b", a}}, packed);
-    const std::string whole = tutti_test::read_bytes(folder / "whole.npz");
+    const std::string whole = read_bytes(folder / "whole.npz");
     for (std::size_t size = 0; size < whole.size(); ++size) {
       const auto path = folder.write("cut.npz", std::string_view(whole).substr(0, size));
       BOOST_TEST(fails<tutti::io_error>([&] { load_npz(path); }, "cut.npz"));
@@ -126,10 +119,10 @@ BOOST_AUTO_TEST_CASE(refuses_every_truncation_and_every_damaged_byte_of_data) {
 }
 
 BOOST_AUTO_TEST_CASE(names_what_is_wrong) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const array a = tutti::arange(3, dtype::i32);
   save_npz(folder / "whole.npz", {{"a", a}});
-  const std::string whole = tutti_test::read_bytes(folder / "whole.npz");
+  const std::string whole = read_bytes(folder / "whole.npz");
   const std::size_t entry = last_of(whole, "PK\x01\x02"), end = last_of(whole, "PK\x05\x06");
   const auto changed = [&](std::size_t at, const std::string& to) {
     std::string bad = whole;
@@ -152,7 +145,7 @@ BOOST_AUTO_TEST_CASE(names_what_is_wrong) {
   const auto other = folder.write("other.npz", renamed);
   BOOST_TEST(fails<tutti::io_error>([&] { load_npz(other); }, "\"a.npz\" is not a .npy file"));
   save_npz(folder / "two.npz", {{"a", a}, {"b", a}});
-  std::string twice = tutti_test::read_bytes(folder / "two.npz");
+  std::string twice = read_bytes(folder / "two.npz");
   for (std::size_t at = twice.find("b.npy"); at != std::string::npos; at = twice.find("b.npy", at))
     twice[at] = 'a';
   const auto doubled = folder.write("twice.npz", twice);

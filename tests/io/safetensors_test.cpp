@@ -2,27 +2,19 @@
 //
 // io::save_safetensors and io::load_safetensors: files written byte by byte from the format's
 // description, round trips, and malformed files of every kind.
-#include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <complex>
 #include <cstring>
 
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
 #include "tutti/ops.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 using tutti::io::load_safetensors;
 using tutti::io::named_arrays;
 using tutti::io::save_safetensors;
-using tutti_test::fails;
 
 namespace {
-
-const auto same = boost::test_tools::per_element();
 
 std::string with_length(const std::string& header, const std::string& data) {
   std::string out;
@@ -45,7 +37,7 @@ std::string raw(const array& a) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(reads_a_file_written_by_hand) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const std::string header = R"({"__metadata__":{"format":"pt"},)"
                              R"("w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
                              R"("n":{"dtype":"I64","shape":[],"data_offsets":[24,32]},)"
@@ -62,7 +54,7 @@ BOOST_AUTO_TEST_CASE(reads_a_file_written_by_hand) {
 
 // What safetensors 0.8.0 for Python writes for [1+2j, 3-4j].
 BOOST_AUTO_TEST_CASE(complex_numbers_are_pairs) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const std::string header = R"({"x":{"dtype":"C64","shape":[2],"data_offsets":[0,16]}} )";
   const named_arrays a =
       load_safetensors(folder.write("a", with_length(header, floats({1, 2, 3, -4}))));
@@ -77,52 +69,43 @@ BOOST_AUTO_TEST_CASE(complex_numbers_are_pairs) {
 }
 
 BOOST_AUTO_TEST_CASE(writes_the_documented_bytes) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   save_safetensors(folder / "a", {{"w", array::from<float>({1, 2})}}, {{"k", "v"}});
   std::string header =
       R"({"__metadata__":{"k":"v"},"w":{"data_offsets":[0,8],"dtype":"F32","shape":[2]}})";
   header.append((8 - header.size() % 8) % 8, ' ');
-  BOOST_TEST(tutti_test::read_bytes(folder / "a") == with_length(header, floats({1, 2})));
+  BOOST_TEST(read_bytes(folder / "a") == with_length(header, floats({1, 2})));
   std::map<std::string, std::string> texts{{"old", "gone"}};
   BOOST_TEST(load_safetensors(folder / "a", tutti::default_device(), &texts).size() == 1u);
   BOOST_TEST((texts == std::map<std::string, std::string>{{"k", "v"}}));
   // A file that cannot be read leaves them.
-  BOOST_TEST(fails<tutti::io_error>(
-      [&] { load_safetensors(folder / "none", tutti::default_device(), &texts); }, "none"));
+  FAILS(io_error, load_safetensors(folder / "none", tutti::default_device(), &texts), "none");
   BOOST_TEST(texts.size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_name_that_is_not_there) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   save_safetensors(folder / "a", {{"w", tutti::ones({2})}, {"b", tutti::ones({1})}});
   named_arrays loaded = load_safetensors(folder / "a");
   loaded.at("w") = tutti::zeros({2});
   BOOST_TEST(loaded.at("w")[0].item<float>() == 0);
-  BOOST_TEST(fails<tutti::value_error>([&] { loaded.at("x"); }, (folder / "a").string()));
-  BOOST_TEST(fails<tutti::value_error>([&] { loaded.at("x"); },
-                                       "no array is called \"x\"; there are \"b\", \"w\""));
-  BOOST_TEST(fails<tutti::value_error>([] { named_arrays().at("x"); }, "there are none"));
+  FAILS(value_error, loaded.at("x"), (folder / "a").string());
+  FAILS(value_error, loaded.at("x"), "no array is called \"x\"; there are \"b\", \"w\"");
+  FAILS(value_error, named_arrays().at("x"), "there are none");
 }
 
 BOOST_AUTO_TEST_CASE(several_lists_in_one_file) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   named_arrays all = {{"a", tutti::ones({1})}, {"a.b", tutti::ones({2})}};
   all.add("model.", {{"w", tutti::ones({3})}, {"", tutti::ones({4})}})
       .add("model", {{"s", tutti::ones({5})}});
   all.add("", {});
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        all.add("a.", {{"b", tutti::ones({1})}});
-      },
-      "there is already an array called \"a.b\""));
+  FAILS(value_error, all.add("a.", {{"b", tutti::ones({1})}}),
+        "there is already an array called \"a.b\"");
   named_arrays twice = {{"a", tutti::ones({1})}};
   twice.add("x.", twice);
   BOOST_TEST(twice.size() == 2u);
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        twice.add("", {{"0", tutti::ones({1})}, {"a", tutti::ones({1})}});
-      },
-      "\"a\""));
+  FAILS(value_error, twice.add("", {{"0", tutti::ones({1})}, {"a", tutti::ones({1})}}), "\"a\"");
   BOOST_TEST(twice.size() == 2u);  // none is added
   BOOST_TEST(twice.take(twice.begin()->first).size() == 1u);
   save_safetensors(folder / "a", all);
@@ -130,7 +113,7 @@ BOOST_AUTO_TEST_CASE(several_lists_in_one_file) {
   const named_arrays model = loaded.take("model.");
   BOOST_TEST(model.size() == 2u);
   BOOST_TEST((model.at("w").shape() == shape{3} && model.at("").shape() == shape{4}));
-  BOOST_TEST(fails<tutti::value_error>([&] { model.at("x"); }, (folder / "a").string()));
+  FAILS(value_error, model.at("x"), (folder / "a").string());
   BOOST_TEST((loaded.at("models").shape() == shape{5}));
   BOOST_TEST(loaded.take("none").empty());
   BOOST_TEST(loaded.size() == 3u);
@@ -139,7 +122,7 @@ BOOST_AUTO_TEST_CASE(several_lists_in_one_file) {
 }
 
 BOOST_AUTO_TEST_CASE(keeps_every_dtype_and_shape) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const array base = tutti::arange(24, dtype::f32).reshape({2, 3, 4});
   named_arrays before;
   for (const dtype type :
@@ -167,7 +150,7 @@ BOOST_AUTO_TEST_CASE(keeps_every_dtype_and_shape) {
 }
 
 BOOST_AUTO_TEST_CASE(refuses_to_write_what_it_could_not_read) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const array a = tutti::zeros({1});
   const auto reserved = [&] { save_safetensors(folder / "a", {{"__metadata__", a}}); };
   BOOST_TEST(fails<tutti::io_error>(reserved, "__metadata__"));
@@ -179,20 +162,20 @@ BOOST_AUTO_TEST_CASE(refuses_to_write_what_it_could_not_read) {
 }
 
 BOOST_AUTO_TEST_CASE(refuses_every_truncation) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   save_safetensors(folder / "whole",
                    {{"w", array::from<float>({1, 2})}, {"b", array::from<std::uint8_t>({3})}});
-  const std::string whole = tutti_test::read_bytes(folder / "whole");
+  const std::string whole = read_bytes(folder / "whole");
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto path = folder.write("cut", std::string_view(whole).substr(0, size));
-    BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(path); }, "load_safetensors: "));
+    FAILS(io_error, load_safetensors(path), "load_safetensors: ");
   }
   const auto longer = folder.write("longer", whole + "x");
-  BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(longer); }, "1 unused bytes"));
+  FAILS(io_error, load_safetensors(longer), "1 unused bytes");
 }
 
 BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const std::string rows = std::string(1000, '[') + std::string(1000, ']');
   const struct {
     std::string header;
@@ -242,14 +225,14 @@ BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
   for (const auto& c : cases) {
     BOOST_TEST_CONTEXT(c.header) {
       const auto path = folder.write("a", with_length(c.header, data));
-      BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(path); }, c.message));
+      FAILS(io_error, load_safetensors(path), c.message);
     }
   }
 }
 
 // In a time that grows with their number, not with its square: 80 s for as many, once.
 BOOST_AUTO_TEST_CASE(many_tensors) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   constexpr int count = 100000;
   std::string header = "{";
   for (int i = 0; i < count; ++i)
@@ -263,12 +246,12 @@ BOOST_AUTO_TEST_CASE(many_tensors) {
 }
 
 BOOST_AUTO_TEST_CASE(refuses_wrong_header_lengths) {
-  const tutti_test::temporary_folder folder;
+  const temporary_folder folder;
   const std::string rest = "{}      ";
   const auto too_long = folder.write("a", std::string("\x00\x01\0\0\0\0\0\0", 8) + rest);
-  BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(too_long); }, "header of 256 bytes"));
+  FAILS(io_error, load_safetensors(too_long), "header of 256 bytes");
   const auto huge = folder.write("b", std::string(8, '\xff') + rest);
-  BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(huge); }, "is too long"));
-  BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(folder / "c"); }, "c: cannot open"));
-  BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(folder.path()); }, "is a folder"));
+  FAILS(io_error, load_safetensors(huge), "is too long");
+  FAILS(io_error, load_safetensors(folder / "c"), "c: cannot open");
+  FAILS(io_error, load_safetensors(folder.path()), "is a folder");
 }

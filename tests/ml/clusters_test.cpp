@@ -2,18 +2,12 @@
 //
 // Components and clusters: known groups are found, each row has its nearest center, centers are the
 // means of their rows.
-#include <cmath>
-
 #include "tutti/ml.hpp"
 #include "tutti/movement.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 namespace ml = tutti::ml;
 
 // 4 groups of 25 around the corners of a square.

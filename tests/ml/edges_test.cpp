@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The edges of tutti::ml: dtypes, empty and constant samples, NaN, wrong arguments of everything.
-#include <cmath>
 #include <functional>
-#include <limits>
 
 #include "tutti/ml.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 namespace ml = tutti::ml;
 
 const tutti::random::key start{5};
@@ -54,16 +47,16 @@ BOOST_AUTO_TEST_CASE(wrong_samples_are_refused) {
   const array y = array::from<int>({0, 1, 1});
   const array complex = tutti::ones({3, 2}, dtype::c64);
   for (const auto& [name, fit] : fits()) {
-    BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({3}), y); }, name));
-    BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({3, 0}), y); }, "[3,0]"));
-    BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({0, 2}), y); }, "[0,2]"));
+    FAILS(shape_error, fit(tutti::ones({3}), y), name);
+    FAILS(shape_error, fit(tutti::ones({3, 0}), y), "[3,0]");
+    FAILS(shape_error, fit(tutti::ones({0, 2}), y), "[0,2]");
     BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({4, 2}), y); }, "[3]"), name);
     BOOST_TEST(fails<tutti::dtype_error>([&] { fit(complex, y); }, "c64"), name);
     BOOST_TEST(fails<tutti::value_error>([&] { fit(array(), y); }, ""), name);
   }
   for (const auto& [name, fit] : fits_of_samples()) {
-    BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({3})); }, name));
-    BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({0, 2})); }, "[0,2]"));
+    FAILS(shape_error, fit(tutti::ones({3})), name);
+    FAILS(shape_error, fit(tutti::ones({0, 2})), "[0,2]");
     BOOST_TEST(fails<tutti::dtype_error>([&] { fit(complex); }, "c64"), name);
   }
   const array holed = array::from<float>({{1, 2}, {NAN, 1}, {0, 1}});
@@ -74,14 +67,13 @@ BOOST_AUTO_TEST_CASE(wrong_samples_are_refused) {
     for (const auto& [known, fit] : fits())
       if (known == name)
         BOOST_TEST(fails<tutti::value_error>([&, f = fit] { f(holed, y); }, where), name);
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::k_means(start, {2}).fit(holed); }, "not finite"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { ml::gaussian_mixture(start).fit(holed); }, "not finite"));
+  FAILS(value_error, ml::k_means(start, {2}).fit(holed), "not finite");
+  FAILS(value_error, ml::gaussian_mixture(start).fit(holed), "not finite");
   // Extents whose products leave 62 bits are told by their shapes, before anything is computed.
   const array huge = tutti::broadcast_to(tutti::ones({1, 1}), {std::int64_t{1} << 31, 1 << 29});
-  BOOST_TEST(fails<tutti::shape_error>([&] { ml::ridge().fit(huge, y); }, "ridge::fit"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { ml::gaussian_nb().fit(huge, y); }, "gaussian_nb"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { ml::accuracy_score(y, huge); }, "accuracy_score"));
+  FAILS(shape_error, ml::ridge().fit(huge, y), "ridge::fit");
+  FAILS(shape_error, ml::gaussian_nb().fit(huge, y), "gaussian_nb");
+  FAILS(shape_error, ml::accuracy_score(y, huge), "accuracy_score");
 }
 
 // A class says nothing of a NaN that it was found for.
@@ -129,12 +121,8 @@ BOOST_AUTO_TEST_CASE(wrong_labels_are_refused) {
       if (known != name) continue;
       const auto& f = fit;
       BOOST_TEST(fails<tutti::dtype_error>([&] { f(x, tutti::ones({3})); }, "f32"), name);
-      BOOST_TEST(fails<tutti::shape_error>(
-          [&] {
-            f(x, tutti::arange(6).reshape({3, 2}));
-          },
-          "[3,2]"));
-      BOOST_TEST(fails<tutti::value_error>([&] { f(x, array::from<int>({4, 4, 4})); }, "1 class"));
+      FAILS(shape_error, f(x, tutti::arange(6).reshape({3, 2})), "[3,2]");
+      FAILS(value_error, f(x, array::from<int>({4, 4, 4})), "1 class");
     }
 }
 
@@ -190,75 +178,45 @@ BOOST_AUTO_TEST_CASE(wrong_parameters_change_nothing) {
   scaler.fit(x);
   const dense before = read(scaler.transform(x));
   const array good = tutti::ones({2});
-  BOOST_TEST(fails<tutti::value_error>([&] { scaler.load_parameters({{"mean", good}}); }, "scale"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        scaler.load_parameters({{"mean", good}, {"scale", good}, {"size", good}});
-      },
-      "size"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        scaler.load_parameters({{"mean", good}, {"scale", tutti::ones({3})}});
-      },
-      "[3]"));
-  BOOST_TEST(fails<tutti::dtype_error>(
-      [&] {
-        scaler.load_parameters({{"mean", good}, {"scale", good.astype(dtype::i32)}});
-      },
-      "i32"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        scaler.load_parameters({{"mean", good}, {"scale", array()}});
-      },
-      "scale"));
+  FAILS(value_error, scaler.load_parameters({{"mean", good}}), "scale");
+  FAILS(value_error, scaler.load_parameters({{"mean", good}, {"scale", good}, {"size", good}}),
+        "size");
+  FAILS(shape_error, scaler.load_parameters({{"mean", good}, {"scale", tutti::ones({3})}}), "[3]");
+  FAILS(dtype_error, scaler.load_parameters({{"mean", good}, {"scale", good.astype(dtype::i32)}}),
+        "i32");
+  FAILS(value_error, scaler.load_parameters({{"mean", good}, {"scale", array()}}), "scale");
   BOOST_TEST(matches(scaler.transform(x), before));
   ml::logistic_regression model;
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
+  FAILS(shape_error,
         model.load_parameters({{"classes", tutti::arange(3)},
                                {"coefficients", tutti::ones({1, 4})},
-                               {"intercept", tutti::ones({1})}});
-      },
-      "[1,4]"));
+                               {"intercept", tutti::ones({1})}}),
+        "[1,4]");
   ml::k_neighbors_classifier neighbors;
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
+  FAILS(value_error,
         neighbors.load_parameters(
-            {{"samples", x}, {"labels", tutti::arange(3)}, {"classes", tutti::arange(2)}});
-      },
-      "2 classes"));
+            {{"samples", x}, {"labels", tutti::arange(3)}, {"classes", tutti::arange(2)}}),
+        "2 classes");
 }
 
 BOOST_AUTO_TEST_CASE(categories_that_are_loaded_ascend) {
   const auto list = [](std::vector<std::int64_t> values) { return array::from(values); };
   for (const array& wrong : {list({1, 1}), list({2, 1})}) {
-    BOOST_TEST(fails<tutti::value_error>(
-        [&] {
-          ml::label_encoder().load_parameters({{"classes", wrong}});
-        },
-        "ascend"));
-    BOOST_TEST(fails<tutti::value_error>(
-        [&] {
-          ml::one_hot_encoder().load_parameters({{"categories", wrong}, {"counts", list({2})}});
-        },
-        "feature 0"));
+    FAILS(value_error, ml::label_encoder().load_parameters({{"classes", wrong}}), "ascend");
+    FAILS(value_error,
+          ml::one_hot_encoder().load_parameters({{"categories", wrong}, {"counts", list({2})}}),
+          "feature 0");
   }
   ml::one_hot_encoder each;
   each.load_parameters({{"categories", list({2, 1})}, {"counts", list({1, 1})}});
   BOOST_TEST(matches(each.transform(array::from<int>({{2, 1}})), {{1, 2}, {1, 1}}));
   for (const auto& counts : {list({3}), list({1}), list({-1, 3}), list({})})
-    BOOST_TEST(fails<tutti::shape_error>(
-        [&] {
-          each.load_parameters({{"categories", list({1, 2})}, {"counts", counts}});
-        },
-        "one_hot_encoder::load_parameters"));
+    FAILS(shape_error, each.load_parameters({{"categories", list({1, 2})}, {"counts", counts}}),
+          "one_hot_encoder::load_parameters");
   const array text = array::from<std::uint8_t>({'b', 'a'});
   for (const auto& ends : {list({1, 2}), list({2, 1}), list({3}), list({-1}), list({1})})
-    BOOST_TEST(fails<tutti::value_error>(
-        [&] {
-          ml::label_encoder().load_parameters({{"text", text}, {"ends", ends}});
-        },
-        "label_encoder::load_parameters"));
+    FAILS(value_error, ml::label_encoder().load_parameters({{"text", text}, {"ends", ends}}),
+          "label_encoder::load_parameters");
 }
 
 BOOST_AUTO_TEST_CASE(dtypes_of_results) {
@@ -301,11 +259,11 @@ BOOST_AUTO_TEST_CASE(constant_and_extreme_samples) {
   BOOST_TEST(matches(means.transform(array::from<float>({{NAN, 7, 8, NAN}, {1, NAN, NAN, 3}})),
                      {{2, 4}, {2.5, 7, 8, INFINITY, 1, 2.5, 0, 3}}));
   BOOST_TEST(matches(means.transform(tutti::arange(4).reshape({1, 4})), {{1, 4}, {0, 1, 2, 3}}));
-  BOOST_TEST(fails<tutti::shape_error>([&] { means.transform(tutti::ones({2, 3})); }, "[2,3]"));
+  FAILS(shape_error, means.transform(tutti::ones({2, 3})), "[2,3]");
   ml::simple_imputer again;
   again.load_parameters(means.parameters());
   BOOST_TEST(matches(again.transform(gaps)(0, 0), {{}, {2.5}}));
-  BOOST_TEST(fails<tutti::value_error>([&] { again.load_parameters({}); }, "statistics"));
+  FAILS(value_error, again.load_parameters({}), "statistics");
   // One row.
   BOOST_TEST(
       matches(ml::standard_scaler().fit_transform(tutti::ones({1, 3})), {{1, 3}, {0, 0, 0}}));
@@ -323,24 +281,18 @@ BOOST_AUTO_TEST_CASE(metrics_at_their_edges) {
   const array y = array::from<int>({0, 1, 1, 0});
   BOOST_TEST(ml::accuracy_score(y, y).item() == 1);
   BOOST_TEST(ml::confusion_matrix(y, y, 3).shape() == (shape{3, 3}));
-  BOOST_TEST(fails<tutti::index_error>([&] { ml::confusion_matrix(y, y, 1); }, "class 1"));
-  BOOST_TEST(fails<tutti::index_error>([&] { ml::confusion_matrix(y - 1, y); }, "class -1"));
-  BOOST_TEST(fails<tutti::out_of_memory>([&] { ml::confusion_matrix(y, y, std::int64_t{1} << 61); },
-                                         "confusion_matrix"));
+  FAILS(index_error, ml::confusion_matrix(y, y, 1), "class 1");
+  FAILS(index_error, ml::confusion_matrix(y - 1, y), "class -1");
+  FAILS(out_of_memory, ml::confusion_matrix(y, y, std::int64_t{1} << 61), "confusion_matrix");
   for (const std::int64_t label :
        {std::int64_t{1} << 31, std::int64_t{1} << 61, std::numeric_limits<std::int64_t>::max()})
-    BOOST_TEST(fails<tutti::out_of_memory>(
-        [&] {
-          ml::confusion_matrix(array::from<std::int64_t>({label}), 0 * y({{0, 1}}));
-        },
-        "confusion_matrix"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { ml::accuracy_score(y, array::from<int>({1})); },
-                                       "accuracy_score"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [] { ml::accuracy_score(tutti::zeros({0}, dtype::i32), tutti::zeros({0}, dtype::i32)); },
-      "[0]"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { ml::f1_score(y, y.astype(dtype::f32)); }, "f1_score"));
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::f1_score(y, 2 * y); }, "up to 2"));
+    FAILS(out_of_memory, ml::confusion_matrix(array::from<std::int64_t>({label}), 0 * y({{0, 1}})),
+          "confusion_matrix");
+  FAILS(shape_error, ml::accuracy_score(y, array::from<int>({1})), "accuracy_score");
+  FAILS(shape_error,
+        ml::accuracy_score(tutti::zeros({0}, dtype::i32), tutti::zeros({0}, dtype::i32)), "[0]");
+  FAILS(dtype_error, ml::f1_score(y, y.astype(dtype::f32)), "f1_score");
+  FAILS(value_error, ml::f1_score(y, 2 * y), "up to 2");
   BOOST_TEST(ml::precision_score(y, 0 * y).item() == 0);
   BOOST_TEST(ml::recall_score(0 * y, 0 * y).item() == 0);
   const array scores = array::from<float>({0.1f, 0.9f, 0.8f, 0.3f});
@@ -349,24 +301,19 @@ BOOST_AUTO_TEST_CASE(metrics_at_their_edges) {
   BOOST_TEST(ml::roc_auc_score(y, 0 * scores).item() == 0.5);
   BOOST_TEST(std::isnan(ml::roc_auc_score(0 * y, scores).item()));
   BOOST_TEST(std::isnan(ml::roc_auc_score(y, array::from<float>({0, NAN, 1, 1})).item()));
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::roc_curve(0 * y, scores); }, "one class"));
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::roc_curve(2 * y, scores); }, "0 and 1"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        ml::roc_curve(y, array::from<float>({0, NAN, 1, 1}));
-      },
-      "NaN"));
+  FAILS(value_error, ml::roc_curve(0 * y, scores), "one class");
+  FAILS(value_error, ml::roc_curve(2 * y, scores), "0 and 1");
+  FAILS(value_error, ml::roc_curve(y, array::from<float>({0, NAN, 1, 1})), "NaN");
   BOOST_TEST(std::isnan(ml::log_loss(2 * y, tutti::ones({4, 2})).item()));
   BOOST_TEST(ml::r2_score(tutti::ones({3}), tutti::ones({3})).item() == 1);
   BOOST_TEST(ml::r2_score(tutti::ones({3}), tutti::zeros({3})).item() == 0);
   BOOST_TEST(std::isinf(ml::mean_squared_error(scores, scores * INFINITY).item()));
-  BOOST_TEST(fails<tutti::shape_error>([&] { ml::r2_score(scores, tutti::ones({3})); }, "[3]"));
+  FAILS(shape_error, ml::r2_score(scores, tutti::ones({3})), "[3]");
   // Whole numbers are compared as numbers.
   BOOST_TEST(
       ml::mean_absolute_error(array::from<std::uint8_t>({1, 2}), array::from<std::uint8_t>({3, 1}))
           .item() == 1.5);
   const array x = tutti::arange(8).reshape({4, 2});
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::silhouette_score(x, 0 * y); }, "1 clusters"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { ml::silhouette_score(x, tutti::arange(4)); }, "4 clusters"));
+  FAILS(value_error, ml::silhouette_score(x, 0 * y), "1 clusters");
+  FAILS(value_error, ml::silhouette_score(x, tutti::arange(4)), "4 clusters");
 }

@@ -66,6 +66,14 @@ BOOST_AUTO_TEST_CASE(of_lazy_fits_by_samples) {
   check("ridge of more features", [&](const array& a) {
     return ml::ridge({0.3}).fit(a.T(), targets({{0, 2}})).coefficients();
   });
+  const array x = upload(samples(), dtype::f64);
+  BOOST_TEST_CONTEXT("ridge by targets") {
+    check_gradient(
+        [&](const arguments& t) {
+          return weighted_sum(ml::ridge({0.3}).fit(x, t[0]).coefficients());
+        },
+        {read(targets)});
+  }
   check("linear_regression",
         [&](const array& a) { return ml::linear_regression().fit(a, targets).intercept(); });
 }

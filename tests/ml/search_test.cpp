@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Samples of splits and the search over settings.
-#include <cmath>
 #include <map>
 
 #include "tutti/ml.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 namespace ml = tutti::ml;
 using row_list = std::vector<std::int64_t>;
 
@@ -67,25 +61,16 @@ BOOST_AUTO_TEST_CASE(wrong_splits_are_refused) {
                                        "train_test_split: the share -1"));
   BOOST_TEST(fails<tutti::shape_error>(with({.stratify = tutti::arange(4)}), "labels [4]"));
   BOOST_TEST(fails<tutti::dtype_error>(with({.stratify = y}), "f32"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { ml::train_test_split(key, x, tutti::ones({2})); },
-                                       "rows of [3,2] and of [2]"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { ml::train_test_split(key, tutti::ones({}), y); },
-                                       "rows of [] and of [3]"));
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::train_test_split(key, array(), y); }, ""));
+  FAILS(shape_error, ml::train_test_split(key, x, tutti::ones({2})), "rows of [3,2] and of [2]");
+  FAILS(shape_error, ml::train_test_split(key, tutti::ones({}), y), "rows of [] and of [3]");
+  FAILS(value_error, ml::train_test_split(key, array(), y), "");
   const array huge = tutti::broadcast_to(tutti::ones({1}), {std::int64_t{1} << 59});
-  BOOST_TEST(fails<tutti::out_of_memory>([&] { ml::train_test_split(key, huge, huge); },
-                                         "train_test_split"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        ml::split_rows(x, tutti::ones({2}), {{0}, {1}});
-      },
-      "split_rows: rows of [3,2] and of [2]"));
+  FAILS(out_of_memory, ml::train_test_split(key, huge, huge), "train_test_split");
+  FAILS(shape_error, ml::split_rows(x, tutti::ones({2}), {{0}, {1}}),
+        "split_rows: rows of [3,2] and of [2]");
   for (const std::int64_t outside : {std::int64_t{3}, std::int64_t{-4}, std::int64_t{1} << 40})
-    BOOST_TEST(fails<tutti::index_error>(
-        [&] {
-          ml::split_rows(x, y, {{0}, {outside}});
-        },
-        "split_rows: index " + std::to_string(outside)));
+    FAILS(index_error, ml::split_rows(x, y, {{0}, {outside}}),
+          "split_rows: index " + std::to_string(outside));
 }
 
 BOOST_AUTO_TEST_CASE(grids) {
@@ -94,7 +79,7 @@ BOOST_AUTO_TEST_CASE(grids) {
   BOOST_TEST((grid[1] == ml::settings{{"a", 1}, {"b", 4}}));
   BOOST_TEST((grid[5] == ml::settings{{"a", 2}, {"b", 5}}));
   BOOST_TEST((ml::parameter_grid({}) == std::vector<ml::settings>{{}}));
-  BOOST_TEST(fails<tutti::value_error>([] { ml::parameter_grid({{"c", {}}}); }, "c"));
+  FAILS(value_error, ml::parameter_grid({{"c", {}}}), "c");
 }
 
 BOOST_AUTO_TEST_CASE(the_best_candidate_is_found) {
@@ -131,13 +116,10 @@ BOOST_AUTO_TEST_CASE(the_best_candidate_is_found) {
     return chosen.at("alpha") > 100 ? NAN : -chosen.at("alpha");
   };
   BOOST_TEST(ml::grid_search(group, grid, x, y, folds, broken).best == 1u);
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::grid_search(group, {}, x, y, folds, fit); },
-                                       "0 candidates"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { ml::grid_search(group, grid, x, y, {}, fit); }, "0 folds"));
+  FAILS(value_error, ml::grid_search(group, {}, x, y, folds, fit), "0 candidates");
+  FAILS(value_error, ml::grid_search(group, grid, x, y, {}, fit), "0 folds");
   const auto wrong = [](const ml::settings&, const ml::split_samples& part) {
     return ml::ridge({-1}).fit(part.x_train, part.y_train).score(part.x_test, part.y_test);
   };
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::grid_search(group, grid, x, y, folds, wrong); },
-                                       "alpha = -1"));
+  FAILS(value_error, ml::grid_search(group, grid, x, y, folds, wrong), "alpha = -1");
 }

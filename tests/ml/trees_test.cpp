@@ -3,19 +3,13 @@
 // Boosted trees: what can be told by hand, missing values, saving.
 #include "ml/trees.hpp"
 
-#include <cmath>
-
 #include "tutti/data/io.hpp"
 #include "tutti/ml.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 namespace ml = tutti::ml;
 
 }  // namespace
@@ -144,17 +138,10 @@ BOOST_AUTO_TEST_CASE(wrong_trees_are_refused) {
   BOOST_TEST(fails<tutti::shape_error>(with("thresholds", tutti::ones({2, 2})), "[2,2]"));
   BOOST_TEST(fails<tutti::dtype_error>(with("values", tutti::ones({2, 2}, dtype::i32)), "i32"));
   BOOST_TEST(fails<tutti::value_error>(with("more", tutti::ones({1})), "more"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] { ml::hist_gradient_boosting_classifier().load_parameters(good); }, "classes"));
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::hist_gradient_boosting_regressor().predict(x); },
-                                       "fitted"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [] { ml::hist_gradient_boosting_regressor({.max_depth = 13}); }, "13"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { m.predict(tutti::ones({2, 3})); }, "1 features"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        m.fit(x, array::from<float>({0, NAN, 1, 1}));
-      },
-      "not finite"));
+  FAILS(value_error, ml::hist_gradient_boosting_classifier().load_parameters(good), "classes");
+  FAILS(value_error, ml::hist_gradient_boosting_regressor().predict(x), "fitted");
+  FAILS(value_error, ml::hist_gradient_boosting_regressor({.max_depth = 13}), "13");
+  FAILS(shape_error, m.predict(tutti::ones({2, 3})), "1 features");
+  FAILS(value_error, m.fit(x, array::from<float>({0, NAN, 1, 1})), "not finite");
   BOOST_TEST(m.score(x, y) > 0);  // it has kept what it had
 }

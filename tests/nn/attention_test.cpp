@@ -2,30 +2,12 @@
 //
 // Attention beside PyTorch's values (vectors_test.cpp): the cache, shared keys, positions, what
 // sees nothing, bad input.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
-#include "differences.hpp"
+#include "networks.hpp"
 #include "tutti/movement.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/files.hpp"
-
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-using tutti_test::fails;
-using tutti_test::matches;
-using tutti_test::position;
-using tutti_test::random_dense;
-using tutti_test::read;
-using tutti_test::tabulate;
-using tutti_test::upload_as;
-namespace nn = tutti::nn;
 
 namespace {
 
-using list = std::vector<array>;
-const tutti_test::tolerance tight{.relative = 1e-11, .absolute = 1e-12};
+const tolerance tight{.relative = 1e-11, .absolute = 1e-12};
 
 }  // namespace
 
@@ -47,7 +29,7 @@ BOOST_AUTO_TEST_CASE(generating_by_a_cache_is_the_whole_at_once) {
   }
   BOOST_TEST((state[0].shape() == shape{2, 2, 5, 2}));
   BOOST_TEST(matches(tutti::concatenate(results, 1), read(expected), tight));
-  BOOST_TEST(fails<tutti::shape_error>([&] { step.apply(p, state, x({{0, 1}})); }, "the cache is"));
+  FAILS(shape_error, step.apply(p, state, x({{0, 1}})), "the cache is");
   // What comes later changes nothing before it.
   array changed = x;
   changed.set({{}, 4}, 9.0);
@@ -72,22 +54,14 @@ BOOST_AUTO_TEST_CASE(queries_share_keys) {
 
 BOOST_AUTO_TEST_CASE(rotary_turns_pairs) {
   const auto x = random_dense({2, 3, 6}, -1, 1);
-  const auto expected = tabulate({2, 3, 6}, [&](const position& i) {
-    const std::int64_t pair = i[2] % 3;
-    const double angle =
-        static_cast<double>(i[1] + 7) * std::pow(100.0, -static_cast<double>(pair) / 3);
-    const double a = x.at({i[0], i[1], pair}), b = x.at({i[0], i[1], pair + 3});
-    return i[2] < 3 ? a * std::cos(angle) - b * std::sin(angle)
-                    : b * std::cos(angle) + a * std::sin(angle);
-  });
-  for (const auto& [name, view] : tutti_test::layouts<double>(x)) BOOST_TEST_CONTEXT(name) {
+  const auto expected = read(nn::rotary(upload_as<double>(x), 7, 100));
+  for (const auto& [name, view] : layouts<double>(x)) BOOST_TEST_CONTEXT(name) {
       BOOST_TEST(matches(nn::rotary(view, 7, 100), expected, tight));
     }
-  tutti_test::check_gradient(
-      [](const list& v) { return tutti_test::weighted_sum(nn::rotary(v[0], 2)); }, {x});
+  check_gradient([](const list& v) { return weighted_sum(nn::rotary(v[0], 2)); }, {x});
   BOOST_TEST((nn::rotary(tutti::zeros({0, 4})).shape() == shape{0, 4}));
-  BOOST_TEST(fails<tutti::shape_error>([] { nn::rotary(tutti::zeros({2, 3})); }, "even D"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::rotary(tutti::zeros({2, 2}), 0, 0); }, "base = 0"));
+  FAILS(shape_error, nn::rotary(tutti::zeros({2, 3})), "even D");
+  FAILS(value_error, nn::rotary(tutti::zeros({2, 2}), 0, 0), "base = 0");
 }
 
 BOOST_AUTO_TEST_CASE(a_query_that_sees_nothing_gives_0) {
@@ -100,8 +74,7 @@ BOOST_AUTO_TEST_CASE(a_query_that_sees_nothing_gives_0) {
       return nn::scaled_dot_product_attention(v[0], v[1], v[1], {.mask = mask});
     };
     BOOST_TEST(tutti::all(f({q, k})[0] == 0.0).item<bool>());
-    tutti_test::check_gradient([&](const list& v) { return tutti_test::weighted_sum(f(v)); },
-                               {read(q), read(k)});
+    check_gradient([&](const list& v) { return weighted_sum(f(v)); }, {read(q), read(k)});
   }
   const array broken = array::from<double>({{NAN, 0, 0}, {0, 0, 0}});
   const array y =
@@ -121,23 +94,17 @@ BOOST_AUTO_TEST_CASE(attention_at_the_ends) {
   const array half = tutti::full({1, 2, 4}, 300, dtype::f16);
   BOOST_TEST(tutti::all(f(half, half) == 300).item<bool>());
   BOOST_TEST((f(half, half).dtype() == dtype::f16));
-  BOOST_TEST(fails<tutti::shape_error>([&] { f(q, tutti::ones({2, 3, 5})); }, "do not fit"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        f(q, tutti::ones({2, 2, 4}), {.causal = true});
-      },
-      "do not fit, causal"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { f(tutti::arange(4).reshape({2, 2}), q); }, "got i32"));
-  BOOST_TEST(fails<tutti::value_error>([&] { f(q, q, {.dropout = 0.5}); }, "dropout needs a key"));
+  FAILS(shape_error, f(q, tutti::ones({2, 3, 5})), "do not fit");
+  FAILS(shape_error, f(q, tutti::ones({2, 2, 4}), {.causal = true}), "do not fit, causal");
+  FAILS(dtype_error, f(tutti::arange(4).reshape({2, 2}), q), "got i32");
+  FAILS(value_error, f(q, q, {.dropout = 0.5}), "dropout needs a key");
   const array dropped = f(q, q, {.dropout = 0.5, .key = tutti::random::key{1}});
   BOOST_TEST(tutti::any(dropped != 1).item<bool>());
-  BOOST_TEST(fails<tutti::value_error>([] { nn::multi_head_attention(6, 4, {1}); },
-                                       "4 heads and 4 kv_heads do not divide a width of 6"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::multi_head_attention(6, 2, {1}, {.cache = true}); },
-                                       "cache needs causal"));
+  FAILS(value_error, nn::multi_head_attention(6, 4, {1}),
+        "4 heads and 4 kv_heads do not divide a width of 6");
+  FAILS(value_error, nn::multi_head_attention(6, 2, {1}, {.cache = true}), "cache needs causal");
   const nn::layer l = nn::multi_head_attention(6, 2, {1}, {.dropout = 0.5});
-  BOOST_TEST(fails<tutti::shape_error>([&] { l.apply(l.parameters(), q); },
-                                       "must be [N,T,6], got [2,3,4]"));
+  FAILS(shape_error, l.apply(l.parameters(), q), "must be [N,T,6], got [2,3,4]");
 }
 
 BOOST_AUTO_TEST_CASE(options_of_attention_together) {
@@ -165,10 +132,9 @@ BOOST_AUTO_TEST_CASE(options_of_attention_together) {
   plain.grouped = false;
   const array each = tutti::repeat(k, 2, 1);
   BOOST_TEST(matches(r.value, read(nn::scaled_dot_product_attention(q, each, each, plain)), tight));
-  tutti_test::check_gradient(
+  check_gradient(
       [&](const list& v) {
-        return tutti_test::weighted_sum(
-            nn::scaled_dot_product_attention(v[0], v[1], v[1], options));
+        return weighted_sum(nn::scaled_dot_product_attention(v[0], v[1], v[1], options));
       },
       {read(q), read(k)});
   const auto refused = [&](const nn::attention_options& o, const char* message) {
@@ -183,15 +149,11 @@ BOOST_AUTO_TEST_CASE(options_of_attention_together) {
 BOOST_AUTO_TEST_CASE(rotary_at_positions) {
   const array x = upload_as<double>(random_dense({2, 3, 6}, -1, 1, 1));
   const array places = array::from({7, 8, 9});
-  BOOST_TEST(matches(nn::rotary(x, places), read(nn::rotary(x, 7)), tight));
+  BOOST_TEST(matches(nn::rotary(x, places, {.base = 100}), read(nn::rotary(x, 7, 100)), tight));
   const array rows = array::from({{7, 8, 9}, {0, 1, 2}});
   BOOST_TEST(matches(nn::rotary(x, rows)[1], read(nn::rotary(x, 0)[1]), tight));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        nn::rotary(x, array::from({1, 2}));
-      },
-      "rotary: positions [2] do not fit [2,3,6]"));
-  BOOST_TEST(fails<tutti::value_error>([&] { nn::rotary(x, places, {.width = 8}); }, "width = 8"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::rotate_pairs(tutti::ones({3}), 1.0, 0.0); },
-                                       "rotate_pairs: needs [..., D]"));
+  FAILS(shape_error, nn::rotary(x, array::from({1, 2})),
+        "rotary: positions [2] do not fit [2,3,6]");
+  FAILS(value_error, nn::rotary(x, places, {.width = 8}), "width = 8");
+  FAILS(shape_error, nn::rotate_pairs(tutti::ones({3}), 1.0, 0.0), "rotate_pairs: needs [..., D]");
 }

@@ -3,26 +3,13 @@
 // Layers made of layers: names, parameters, state and keys reach the right one; checkpoints; the
 // summary.
 #include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 
-#include "differences.hpp"
+#include "networks.hpp"
 #include "tutti/counters.hpp"
 #include "tutti/data/io.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/files.hpp"
-
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-using tutti_test::fails;
-using tutti_test::random_dense;
-using tutti_test::upload_as;
-namespace nn = tutti::nn;
 
 namespace {
 
-using list = std::vector<array>;
 using names = std::vector<std::string>;
 
 /// Counts how often it was applied, in its state, and gives x times its parameter.
@@ -100,15 +87,11 @@ BOOST_AUTO_TEST_CASE(branches_are_joined_along_an_axis) {
   BOOST_TEST(tutti::all(y == tutti::concatenate({x, x * 2}, 1)).item<bool>());
   BOOST_TEST((nn::parallel({same, twice}, {.axis = 0}).apply({}, x).shape() == shape{4, 3}));
   const nn::layer rows = nn::activate([](const array& v) { return v({{0, 1}}); });
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::parallel({same, rows}).apply({}, x); }, ""));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        nn::parallel({same, rows}, {nn::merge::sum}).apply({}, x);
-      },
-      "branches 0 and 1 give [2,3] and [1,3]"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::residual(rows).apply({}, x); },
-                                       "the body gives [1,3], the shortcut [2,3]"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::parallel({}); }, "parallel: no layers"));
+  FAILS(shape_error, nn::parallel({same, rows}).apply({}, x), "");
+  FAILS(shape_error, nn::parallel({same, rows}, {nn::merge::sum}).apply({}, x),
+        "branches 0 and 1 give [2,3] and [1,3]");
+  FAILS(shape_error, nn::residual(rows).apply({}, x), "the body gives [1,3], the shortcut [2,3]");
+  FAILS(value_error, nn::parallel({}), "parallel: no layers");
 }
 
 BOOST_AUTO_TEST_CASE(each_layer_has_a_key_of_its_own) {
@@ -122,31 +105,24 @@ BOOST_AUTO_TEST_CASE(each_layer_has_a_key_of_its_own) {
 }
 
 BOOST_AUTO_TEST_CASE(wrong_parts_are_refused) {
-  BOOST_TEST(fails<tutti::value_error>([] { nn::sequential({{"a.b", counting(1)}}); }, "'a.b'"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [] {
-        nn::sequential({{"a", counting(1)}, {"a", counting(1)}});
-      },
-      "'a' is empty, has a dot or stands twice"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::residual(nn::layer()); }, "layer body"));
+  FAILS(value_error, nn::sequential({{"a.b", counting(1)}}), "'a.b'");
+  FAILS(value_error, nn::sequential({{"a", counting(1)}, {"a", counting(1)}}),
+        "'a' is empty, has a dot or stands twice");
+  FAILS(value_error, nn::residual(nn::layer()), "layer body");
   BOOST_TEST(fails<tutti::value_error>(
       [] {
         nn::layer({"a", "a"}, {tutti::ones({1}), tutti::ones({1})},
                   [](auto, const array& x) { return x; });
       },
       "the name a stands twice"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::layer({"a"}, {}, {}); }, "1 names for 0"));
+  FAILS(value_error, nn::layer({"a"}, {}, {}), "1 names for 0");
   const nn::layer l = counting(2);
   const array x = tutti::ones({});
-  BOOST_TEST(fails<tutti::value_error>([&] { l.apply(l.parameters(), x); },
-                                       "counting::apply: the layer has state (count)"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { l.apply(l.parameters(), {}, x); }, "needs 1 states, got 0"));
+  FAILS(value_error, l.apply(l.parameters(), x), "counting::apply: the layer has state (count)");
+  FAILS(value_error, l.apply(l.parameters(), {}, x), "needs 1 states, got 0");
   const list wide{tutti::zeros({3})};
-  BOOST_TEST(fails<tutti::shape_error>([&] { l.apply(l.parameters(), wide, x); },
-                                       "count has shape [3], needs []"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::layer().apply({}, tutti::ones({})); },
-                                       "no function apply"));
+  FAILS(shape_error, l.apply(l.parameters(), wide, x), "count has shape [3], needs []");
+  FAILS(value_error, nn::layer().apply({}, tutti::ones({})), "no function apply");
 }
 
 BOOST_AUTO_TEST_CASE(a_checkpoint_has_the_same_gradients) {
@@ -163,17 +139,16 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_has_the_same_gradients) {
   const nn::training_result a = run(body), b = run(kept);
   BOOST_TEST(a.loss.item() == b.loss.item());
   for (std::size_t i = 0; i < a.gradients.size(); ++i)
-    BOOST_TEST(tutti_test::matches(b.gradients[i], tutti_test::read(a.gradients[i]),
-                                   {.relative = 1e-12, .absolute = 1e-14}));
+    BOOST_TEST(
+        matches(b.gradients[i], read(a.gradients[i]), {.relative = 1e-12, .absolute = 1e-14}));
   for (std::size_t i = 0; i < a.state.size(); ++i)
-    BOOST_TEST(tutti_test::matches(b.state[i], tutti_test::read(a.state[i]), {}));
+    BOOST_TEST(matches(b.state[i], read(a.state[i]), {}));
 
   // Integers have no gradient, and the second derivative goes through the recomputation.
   const nn::layer words = nn::checkpoint(nn::embedding(6, 3, {1}, {}, dtype::f64));
   const array index = array::from({1, 4, 1});
-  tutti_test::check_gradient(
-      [&](const list& p) { return tutti_test::weighted_sum(words.apply(p, index)); },
-      {tutti_test::read(words.parameters()[0])});
+  check_gradient([&](const list& p) { return weighted_sum(words.apply(p, index)); },
+                 {read(words.parameters()[0])});
   const nn::layer cube = nn::checkpoint(nn::activate([](const array& v) { return v * v * v; }));
   const auto slope = tutti::grad([&](const array& v) { return tutti::sum(cube.apply({}, v)); });
   const auto second = tutti::grad([&](const array& v) { return tutti::sum(slope(v)); });
@@ -193,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_of_nan_and_of_nothing) {
        {array::from<float>({{1, NAN}, {2, 3}, {INFINITY, 1}}), tutti::zeros({0, 2})}) {
     const list a = gradients(body, x), b = gradients(nn::checkpoint(body), x);
     for (std::size_t i = 0; i < a.size(); ++i)
-      BOOST_TEST(tutti_test::matches(b[i], tutti_test::read(a[i]), {.relative = 1e-6}));
+      BOOST_TEST(matches(b[i], read(a[i]), {.relative = 1e-6}));
   }
 }
 
@@ -262,8 +237,8 @@ BOOST_AUTO_TEST_CASE(dropout_drops_and_scales) {
   const array endless = tutti::full({100}, INFINITY, dtype::f32);
   BOOST_TEST(!tutti::any(tutti::isnan(l.apply({}, endless, nn::training({1})))).item<bool>());
   BOOST_TEST((l.apply({}, tutti::zeros({0, 3}), nn::training({1})).shape() == shape{0, 3}));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::dropout(1); }, "rate = 1"));
-  BOOST_TEST(fails<tutti::value_error>([&] { l.apply({}, x, {.training = true}); }, "needs a key"));
+  FAILS(value_error, nn::dropout(1), "rate = 1");
+  FAILS(value_error, l.apply({}, x, {.training = true}), "needs a key");
 }
 
 BOOST_AUTO_TEST_CASE(embeddings_are_rows) {
@@ -277,8 +252,6 @@ BOOST_AUTO_TEST_CASE(embeddings_are_rows) {
       tutti::grad([&](const list& p) { return tutti::sum(l.apply(p, index)); })(l.parameters())[0];
   const std::vector<double> expected{1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2};
   BOOST_TEST(slopes.to_vector<double>() == expected, boost::test_tools::per_element());
-  BOOST_TEST(fails<tutti::index_error>(
-      [&] { l.apply(l.parameters(), array::from<std::int32_t>({5})); }, "embedding"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::embedding(5, 3, {1}, {.padding = 5}); },
-                                       "padding 5 is not below 5"));
+  FAILS(index_error, l.apply(l.parameters(), array::from<std::int32_t>({5})), "embedding");
+  FAILS(value_error, nn::embedding(5, 3, {1}, {.padding = 5}), "padding 5 is not below 5");
 }

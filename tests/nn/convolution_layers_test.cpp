@@ -2,30 +2,13 @@
 //
 // Layers of convolutions and pooling give what the functions do, which tests/convolution holds
 // against loops; their weights, and initialisers of any rank.
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 
+#include "networks.hpp"
 #include "tutti/linalg.hpp"
-#include "tutti/nn.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
 
-using tutti::array;
 using tutti::channel_order;
-using tutti::dtype;
-using tutti::shape;
-using tutti_test::fails;
-using tutti_test::matches;
-using tutti_test::random_dense;
-using tutti_test::read;
-using tutti_test::upload_as;
-namespace nn = tutti::nn;
 
 namespace {
-
-using list = std::vector<array>;
 
 list with_some_bias(list p) {
   p[1] = tutti::arange(p[1].size()).astype(dtype::f64) + 1.0;
@@ -93,21 +76,14 @@ BOOST_AUTO_TEST_CASE(pooling_of_layers) {
 }
 
 BOOST_AUTO_TEST_CASE(convolutions_refuse_wrong_sizes) {
-  BOOST_TEST(fails<tutti::value_error>([] { nn::conv2d(3, 4, 3, {1}, {.groups = 2}); },
-                                       "conv2d: 2 groups do not divide 3 -> 4"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [] {
-        nn::conv1d(3, 4, {2, 2}, {1});
-      },
-      "for 1 spatial axes"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::conv3d(3, 4, 0, {1}); }, "must be at least 1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::conv_transpose1d(0, 4, 2, {1}); }, "got 0"));
+  FAILS(value_error, nn::conv2d(3, 4, 3, {1}, {.groups = 2}),
+        "conv2d: 2 groups do not divide 3 -> 4");
+  FAILS(value_error, nn::conv1d(3, 4, {2, 2}, {1}), "for 1 spatial axes");
+  FAILS(value_error, nn::conv3d(3, 4, 0, {1}), "must be at least 1");
+  FAILS(value_error, nn::conv_transpose1d(0, 4, 2, {1}), "got 0");
   const nn::layer l = nn::conv2d(3, 4, 3, {1});
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        l.apply(l.parameters(), tutti::zeros({1, 4, 5, 5}));
-      },
-      "conv2d: input must have 4 axes with 3 channels at 1, got [1,4,5,5]"));
+  FAILS(shape_error, l.apply(l.parameters(), tutti::zeros({1, 4, 5, 5})),
+        "conv2d: input must have 4 axes with 3 channels at 1, got [1,4,5,5]");
 }
 
 BOOST_AUTO_TEST_CASE(initialisers_of_every_rank) {
@@ -122,13 +98,23 @@ BOOST_AUTO_TEST_CASE(initialisers_of_every_rank) {
   BOOST_TEST(near(variance(nn::lecun_uniform({1}, {300, 40})), 1.0 / 300));
   BOOST_TEST(tutti::max(tutti::abs(nn::kaiming_uniform({1}, window))).item() <=
              std::sqrt(6.0 / 300));
+  const array flat = nn::glorot_uniform({7}, {200, 300});
+  const double limit = std::sqrt(6.0 / 500);
+  BOOST_TEST(tutti::max(flat).item() <= limit);
+  BOOST_TEST(tutti::max(flat).item() > 0.99 * limit);
+  BOOST_TEST(tutti::min(flat).item() >= -limit);
+  BOOST_TEST(near(variance(flat), limit * limit / 3));
+  BOOST_TEST(near(variance(nn::kaiming_normal({7}, {200, 300})), 2.0 / 200));
+  BOOST_TEST(std::abs(tutti::mean(nn::kaiming_normal({7}, {200, 300})).item()) < 0.002);
+  FAILS(shape_error, nn::kaiming_normal({1}, {4}), "got [4]");
+  FAILS(shape_error, nn::glorot_uniform({1}, {0, 4}), "got [0,4]");
   const array cut =
       nn::truncated_normal_values(0.1)({1}, {4000}, dtype::f32, tutti::default_device());
   BOOST_TEST(tutti::max(tutti::abs(cut)).item() <= 0.2 * (1 + 1e-6));
   BOOST_TEST(near(variance(cut), 0.01 * 0.7737413));  // 1 - 4 phi(2) / (2 Phi(2) - 1)
   BOOST_TEST(tutti::all(nn::constant_values(3)({1}, {2}, dtype::f32, tutti::default_device()) == 3)
                  .item<bool>());
-  BOOST_TEST(fails<tutti::value_error>([] { nn::uniform_values(0); }, "limit = 0"));
+  FAILS(value_error, nn::uniform_values(0), "limit = 0");
 }
 
 BOOST_AUTO_TEST_CASE(orthogonal_rows_or_columns) {
@@ -140,6 +126,6 @@ BOOST_AUTO_TEST_CASE(orthogonal_rows_or_columns) {
     const array product = tall ? tutti::matmul(m.T(), m) : tutti::matmul(m, m.T());
     check_equal(product, tutti::eye(product.dim(0), dtype::f64));
   }
-  BOOST_TEST(fails<tutti::shape_error>([] { nn::orthogonal({1}, {3}); }, "orthogonal"));
+  FAILS(shape_error, nn::orthogonal({1}, {3}), "orthogonal");
   BOOST_TEST((nn::orthogonal({3}, {3, 3}, dtype::f16).dtype() == dtype::f16));
 }

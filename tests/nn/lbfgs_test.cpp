@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // L-BFGS on functions whose minimum is known, and its line search on lines.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
+#include "networks.hpp"
 #include "nn/line_search.hpp"
-#include "tutti/nn.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/files.hpp"
 
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-using tutti_test::fails;
-namespace nn = tutti::nn;
 using nn::detail::line_point;
 
 namespace {
-
-using list = std::vector<array>;
 
 /// H. Rosenbrock, 1960: a curved valley whose least value is 0 at (1, 1).
 array rosenbrock(const list& p) {
@@ -64,15 +52,10 @@ BOOST_AUTO_TEST_CASE(lbfgs_goes_on_from_its_state) {
   second.load_state(first.state());
   const list got = second.step(rosenbrock, half);
   for (std::size_t i = 0; i < 2; ++i) BOOST_TEST(got[i].item() == expected[i].item());
-  BOOST_TEST(fails<tutti::value_error>([&] { second.load_state(list(1, tutti::ones({2}))); },
-                                       "1 arrays for a history of 10"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        second.load_state(list{tutti::ones({2}), tutti::ones({3})});
-      },
-      "[3] beside [2]"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { second.step(bowl, {tutti::zeros({7}, dtype::f64)}); },
-                                       "7 elements, but state of 2"));
+  FAILS(value_error, second.load_state(list(1, tutti::ones({2}))), "1 arrays for a history of 10");
+  FAILS(shape_error, second.load_state(list{tutti::ones({2}), tutti::ones({3})}), "[3] beside [2]");
+  FAILS(shape_error, second.step(bowl, {tutti::zeros({7}, dtype::f64)}),
+        "7 elements, but state of 2");
 }
 
 BOOST_AUTO_TEST_CASE(lbfgs_keeps_shapes_and_dtypes) {
@@ -93,11 +76,10 @@ BOOST_AUTO_TEST_CASE(lbfgs_keeps_shapes_and_dtypes) {
 BOOST_AUTO_TEST_CASE(lbfgs_refuses_what_cannot_be) {
   nn::lbfgs optimizer;
   const auto nan = [](const list& p) { return tutti::sum(p[0] * NAN); };
-  BOOST_TEST(fails<tutti::value_error>([&] { optimizer.step(nan, {tutti::ones({2})}); },
-                                       "the loss is nan at the parameters"));
-  BOOST_TEST(fails<tutti::value_error>([&] { optimizer.step(bowl, {}); }, "no parameters"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { optimizer.step(bowl, {tutti::arange(3)}); }, "i32"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::lbfgs({.history = 0}); }, "history = 0"));
+  FAILS(value_error, optimizer.step(nan, {tutti::ones({2})}), "the loss is nan at the parameters");
+  FAILS(value_error, optimizer.step(bowl, {}), "no parameters");
+  FAILS(dtype_error, optimizer.step(bowl, {tutti::arange(3)}), "i32");
+  FAILS(value_error, nn::lbfgs({.history = 0}), "history = 0");
   // Where the logarithm ends the search comes back: x - log x, least at 1.
   const auto walled = [](const list& p) { return tutti::sum(p[0] - tutti::log(p[0])); };
   nn::lbfgs careful({.learning_rate = 100});

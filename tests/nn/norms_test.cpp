@@ -1,49 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Normalisation against loops in double: both channel orders, views, halves, sizes of 0 and 1,
-// second derivatives. Values and gradients for all three ranks are PyTorch's (vectors_test.cpp).
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <map>
-
-#include "differences.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/files.hpp"
-
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-using tutti_test::dense;
-using tutti_test::fails;
-using tutti_test::layouts;
-using tutti_test::matches;
-using tutti_test::position;
-using tutti_test::random_dense;
-using tutti_test::tabulate;
-using tutti_test::upload_as;
-namespace nn = tutti::nn;
+// Normalisation: both channel orders, views, halves, sizes of 0 and 1, second derivatives. Values
+// and gradients for all three ranks are PyTorch's (vectors_test.cpp).
+#include "networks.hpp"
 
 namespace {
-
-/// Each element less the mean, by the deviation, of those for which `key` is the same.
-template <class Key>
-dense normalised(const dense& x, double epsilon, Key key) {
-  std::map<std::int64_t, std::pair<double, double>> sums;
-  std::map<std::int64_t, double> counts;
-  (void)tabulate(x.extents, [&](const position& i) {
-    sums[key(i)].first += x.at(i);
-    return counts[key(i)] += 1;
-  });
-  (void)tabulate(x.extents, [&](const position& i) {
-    const double e = x.at(i) - sums[key(i)].first / counts[key(i)];
-    return sums[key(i)].second += e * e;
-  });
-  return tabulate(x.extents, [&](const position& i) {
-    const auto& [total, squares] = sums[key(i)];
-    const double n = counts[key(i)];
-    return (x.at(i) - total / n) / std::sqrt(squares / n + epsilon);
-  });
-}
 
 array trained(const nn::layer& l, const array& x) {
   return l.apply(l.parameters(), l.state(), x, nn::training({})).value;
@@ -53,27 +14,25 @@ array trained(const nn::layer& l, const array& x) {
 
 BOOST_AUTO_TEST_CASE(norms_of_all_layouts) {
   const dense x = random_dense({3, 4, 5}, -2, 2);
-  const tutti_test::tolerance tight{.relative = 1e-11, .absolute = 1e-12};
-  const dense by_second = normalised(x, 1e-5, [](const position& i) { return i[1]; });
-  const dense by_last = normalised(x, 1e-5, [](const position& i) { return i[2]; });
-  const dense by_row = normalised(x, 1e-5, [](const position& i) { return 4 * i[0] + i[1]; });
-  const dense by_pair = normalised(x, 1e-5, [](const position& i) { return 4 * i[0] + i[1] / 2; });
+  const tolerance tight{.relative = 1e-11, .absolute = 1e-12};
+  const array plain = upload_as<double>(x);
+  const auto turned = [](const array& a) { return a.transpose({0, 2, 1}); };
+  const auto last = tutti::channel_order::last;
+  const nn::layer batch = nn::batch_norm(4, {}, dtype::f64),
+                  rows = nn::layer_norm({5}, {}, dtype::f64),
+                  pairs = nn::group_norm(2, 4, {}, dtype::f64);
   for (const auto& [name, view] : layouts<double>(x)) BOOST_TEST_CONTEXT(name) {
-      BOOST_TEST(matches(trained(nn::batch_norm(4, {}, dtype::f64), view), by_second, tight));
-      BOOST_TEST(matches(
-          trained(nn::batch_norm(5, {.order = tutti::channel_order::last}, dtype::f64), view),
-          by_last, tight));
-      BOOST_TEST(matches(trained(nn::layer_norm({5}, {}, dtype::f64), view), by_row, tight));
-      BOOST_TEST(matches(trained(nn::group_norm(4, 4, {}, dtype::f64), view), by_row, tight));
-      BOOST_TEST(matches(trained(nn::group_norm(2, 4, {}, dtype::f64), view), by_pair, tight));
+      for (const nn::layer& l : {batch, rows, pairs})
+        BOOST_TEST(matches(trained(l, view), read(trained(l, plain)), tight));
+      BOOST_TEST(matches(trained(nn::group_norm(4, 4, {}, dtype::f64), view),
+                         read(trained(rows, plain)), tight));
+      BOOST_TEST(
+          matches(turned(trained(nn::batch_norm(4, {.order = last}, dtype::f64), turned(view))),
+                  read(trained(batch, plain)), tight));
+      BOOST_TEST(
+          matches(turned(trained(nn::group_norm(2, 4, {.order = last}, dtype::f64), turned(view))),
+                  read(trained(pairs, plain)), tight));
     }
-  const dense turned = tabulate({3, 5, 4}, [&](const position& i) {
-    return by_pair.at({i[0], i[2], i[1]});
-  });
-  const array last = upload_as<double>(x).transpose({0, 2, 1});
-  BOOST_TEST(matches(
-      trained(nn::group_norm(2, 4, {.order = tutti::channel_order::last}, dtype::f64), last),
-      turned, tight));
 }
 
 BOOST_AUTO_TEST_CASE(halves_are_normalised_in_f32) {
@@ -97,7 +56,7 @@ BOOST_AUTO_TEST_CASE(halves_are_normalised_in_f32) {
 
 BOOST_AUTO_TEST_CASE(batch_norm_follows_its_batches) {
   const nn::layer l = nn::batch_norm(1, {.momentum = 0.5}, dtype::f64);
-  std::vector<array> state = l.state();
+  list state = l.state();
   const array x = array::from<double>({1, 3}).reshape({2, 1});
   for (int i = 0; i < 2; ++i) state = l.apply(l.parameters(), state, x, nn::training({})).state;
   // Mean 2, variance of divisor n - 1: 2.
@@ -110,16 +69,9 @@ BOOST_AUTO_TEST_CASE(batch_norm_follows_its_batches) {
 
 BOOST_AUTO_TEST_CASE(norms_at_the_ends) {
   const nn::layer batch = nn::batch_norm(2, {}, dtype::f64);
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        trained(batch, tutti::ones({1, 2}, dtype::f64));
-      },
-      "two elements or more"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        trained(batch, tutti::ones({3, 3}, dtype::f64));
-      },
-      "2 channels on its second axis, got [3,3]"));
+  FAILS(shape_error, trained(batch, tutti::ones({1, 2}, dtype::f64)), "two elements or more");
+  FAILS(shape_error, trained(batch, tutti::ones({3, 3}, dtype::f64)),
+        "2 channels on its second axis, got [3,3]");
   // Over nothing, as in PyTorch: nothing.
   for (const nn::layer& none : {nn::layer_norm({3, 0}), nn::rms_norm(0)}) {
     const array x = tutti::ones({2, 3, 0});
@@ -128,22 +80,18 @@ BOOST_AUTO_TEST_CASE(norms_at_the_ends) {
     BOOST_TEST(f(x).item() == 0);
     BOOST_TEST((tutti::grad(f)(x).shape() == shape{2, 3, 0}));
   }
-  BOOST_TEST(fails<tutti::shape_error>([] { nn::layer_norm({-1}); }, "layer_norm: "));
+  FAILS(shape_error, nn::layer_norm({-1}), "layer_norm: ");
   const nn::layer rows = nn::layer_norm({3}, {}, dtype::f64);
   BOOST_TEST((trained(rows, tutti::ones({0, 3}, dtype::f64)).shape() == shape{0, 3}));
   BOOST_TEST(tutti::all(trained(rows, tutti::ones({2, 3}, dtype::f64)) == 0.0).item<bool>());
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        trained(rows, tutti::ones({3, 2}));
-      },
-      "must end in [3], got [3,2]"));
+  FAILS(shape_error, trained(rows, tutti::ones({3, 2})), "must end in [3], got [3,2]");
   BOOST_TEST((trained(nn::group_norm(1, 2), tutti::ones({0, 2, 4})).shape() == shape{0, 2, 4}));
   BOOST_TEST(
       std::isnan(trained(rows, array::from<double>({1, NAN, 2}).reshape({1, 3}))(0, 0).item()));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::group_norm(3, 4); }, "3 groups do not divide 4"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::rms_norm(4, 0); }, "epsilon = 0"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::batch_norm(0); }, "channels must be positive"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { nn::rms_norm(4, 1e-6, dtype::i32); }, "got i32"));
+  FAILS(value_error, nn::group_norm(3, 4), "3 groups do not divide 4");
+  FAILS(value_error, nn::rms_norm(4, 0), "epsilon = 0");
+  FAILS(value_error, nn::batch_norm(0), "channels must be positive");
+  FAILS(dtype_error, nn::rms_norm(4, 1e-6, dtype::i32), "got i32");
 }
 
 BOOST_AUTO_TEST_CASE(second_derivatives_of_norms) {
@@ -152,48 +100,45 @@ BOOST_AUTO_TEST_CASE(second_derivatives_of_norms) {
        {nn::batch_norm(4, {}, dtype::f64), nn::layer_norm({4}, {}, dtype::f64),
         nn::group_norm(2, 4, {}, dtype::f64), nn::rms_norm(4, 1e-6, dtype::f64)})
     BOOST_TEST_CONTEXT(l.kind()) {
-      const auto slope = tutti::grad([&](const std::vector<array>& v) {
-        std::vector<array> weights = l.parameters();
+      const auto slope = tutti::grad([&](const list& v) {
+        list weights = l.parameters();
         weights[0] = v[1];
         const array y = l.apply(weights, l.state(), v[0], nn::training({1})).value;
-        return tutti_test::weighted_sum(tutti::square(y));
+        return weighted_sum(tutti::square(y));
       });
-      const auto slopes = [&](const std::vector<array>& v) {
-        const std::vector<array> found = slope(v);
-        return tutti_test::weighted_sum(found[0]) + tutti_test::weighted_sum(found[1]);
+      const auto slopes = [&](const list& v) {
+        const list found = slope(v);
+        return weighted_sum(found[0]) + weighted_sum(found[1]);
       };
-      tutti_test::check_gradient(slopes, {x, w}, 1e-6);
+      check_gradient(slopes, {x, w}, 1e-6);
     }
 }
 
 BOOST_AUTO_TEST_CASE(norms_of_given_weights) {
   // As the layers of the same weights, which PyTorch's values are for (vectors_test.cpp).
-  const array x = tutti_test::upload_as<double>(random_dense({2, 4, 3}, -2, 2, 1));
-  const array w = tutti_test::upload_as<double>(random_dense({4}, -2, 2, 2));
-  const std::vector<array> both{w, w + 1};
-  const auto expected = [&](const nn::layer& l) { return tutti_test::read(l.apply(both, x)); };
+  const array x = upload_as<double>(random_dense({2, 4, 3}, -2, 2, 1));
+  const array w = upload_as<double>(random_dense({4}, -2, 2, 2));
+  const list both{w, w + 1};
+  const auto expected = [&](const nn::layer& l) { return read(l.apply(both, x)); };
   BOOST_TEST(matches(nn::group_norm(x, 2, {.weight = w, .bias = w + 1}),
                      expected(nn::group_norm(2, 4, {}, dtype::f64))));
   const auto m = nn::moments_of_channels(x);
-  BOOST_TEST(matches(m.mean, tutti_test::read(tutti::mean(x, {0, 2}))));
-  BOOST_TEST(matches(m.variance, tutti_test::read(tutti::var(x, {0, 2}))));
+  BOOST_TEST(matches(m.mean, read(tutti::mean(x, {0, 2}))));
+  BOOST_TEST(matches(m.variance, read(tutti::var(x, {0, 2}))));
   const array trained_by =
       nn::batch_norm(4, {}, dtype::f64)
           .apply(both, nn::batch_norm(4, {}, dtype::f64).state(), x, nn::training({1}))
           .value;
   BOOST_TEST(matches(nn::batch_norm(x, m.mean, m.variance, {.weight = w, .bias = w + 1}),
-                     tutti_test::read(trained_by)));
+                     read(trained_by)));
   const nn::layer wide = nn::rms_norm(tutti::shape{4, 3}, 1e-6, dtype::f64);
   BOOST_TEST((wide.parameters()[0].shape() == shape{4, 3}));
-  BOOST_TEST(matches(wide.apply(wide.parameters(), x),
-                     tutti_test::read(nn::rms_norm(x, {1, 2}, {.epsilon = 1e-6}))));
+  BOOST_TEST(
+      matches(wide.apply(wide.parameters(), x), read(nn::rms_norm(x, {1, 2}, {.epsilon = 1e-6}))));
   BOOST_TEST((nn::layer_norm(tutti::ones({2, 3}, dtype::f16), -1).dtype() == dtype::f16));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        nn::layer_norm(tutti::ones({3}), 0, {.weight = tutti::ones({2, 3})});
-      },
-      "layer_norm: weights do not broadcast to [3], but to [2,3]"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { nn::batch_norm(x, tutti::ones({3}), w); },
-                                       "batch_norm: needs one number for each of 4 channels"));
-  BOOST_TEST(fails<tutti::value_error>([&] { nn::group_norm(x, 3); }, "3 groups do not divide 4"));
+  FAILS(shape_error, nn::layer_norm(tutti::ones({3}), 0, {.weight = tutti::ones({2, 3})}),
+        "layer_norm: weights do not broadcast to [3], but to [2,3]");
+  FAILS(shape_error, nn::batch_norm(x, tutti::ones({3}), w),
+        "batch_norm: needs one number for each of 4 channels");
+  FAILS(value_error, nn::group_norm(x, 3), "3 groups do not divide 4");
 }

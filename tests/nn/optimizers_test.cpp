@@ -2,24 +2,8 @@
 //
 // SGD and Adam against the published update rules written out in double, and their cost: steps
 // after the second compile nothing.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
+#include "networks.hpp"
 #include "tutti/counters.hpp"
-#include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
-#include "tutti/nn.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/compare.hpp"
-#include "tutti_test/files.hpp"
-#include "tutti_test/random.hpp"
-
-using tutti::array;
-using tutti::dtype;
-using tutti_test::all_close;
-using tutti_test::fails;
-using tutti_test::random_vector;
-namespace nn = tutti::nn;
 
 namespace {
 
@@ -31,7 +15,7 @@ std::vector<double> gradient_at(int step) { return random_vector<double>(size, -
 /// Runs `optimizer` on one parameter and gives its final value.
 template <class Optimizer>
 std::vector<double> trained(Optimizer optimizer) {
-  std::vector<array> p{array::from(random_vector<double>(size, -1, 1))};
+  list p{array::from(random_vector<double>(size, -1, 1))};
   for (int step = 0; step < steps; ++step) {
     p = optimizer.step(p, {array::from(gradient_at(step))});
   }
@@ -97,7 +81,7 @@ BOOST_AUTO_TEST_CASE(adam_follows_its_rule) {
 BOOST_AUTO_TEST_CASE(parameters_keep_shape_and_dtype) {
   for (const dtype type : {dtype::f16, dtype::f32, dtype::f64}) {
     nn::adam optimizer({.weight_decay = 0.1});
-    std::vector<array> p{tutti::ones({2, 3}, type), tutti::ones({}, type)};
+    list p{tutti::ones({2, 3}, type), tutti::ones({}, type)};
     p = optimizer.step(p, p);
     const dtype wide = type == dtype::f16 ? dtype::f32 : type;
     for (const array& a : optimizer.state()) BOOST_TEST((a.dtype() == wide));
@@ -111,7 +95,7 @@ BOOST_AUTO_TEST_CASE(parameters_keep_shape_and_dtype) {
 BOOST_AUTO_TEST_CASE(adam_of_halves_computes_in_f32) {
   for (const dtype type : {dtype::f16, dtype::bf16}) {
     nn::adam optimizer({.learning_rate = 0.125});
-    const std::vector<array> p = {array::from<float>({1, 1, 1}).astype(type)};
+    const list p = {array::from<float>({1, 1, 1}).astype(type)};
     const array g = array::from<float>({0, 1e-4f, -1e-4f}).astype(type);
     const auto got = optimizer.step(p, {g})[0];
     BOOST_TEST((got.dtype() == type));
@@ -124,16 +108,16 @@ BOOST_AUTO_TEST_CASE(adam_of_halves_computes_in_f32) {
 BOOST_AUTO_TEST_CASE(steps_compile_once) {
   nn::adam adam({.weight_decay = 0.01});
   nn::sgd sgd({.momentum = 0.9, .nesterov = true});
-  std::vector<array> p{tutti::ones({31, 17}), tutti::ones({23})}, q = p;
+  list p{tutti::ones({31, 17}), tutti::ones({23})}, q = p;
   std::uint64_t compiles = 0, hits = 0;
   for (int step = 0; step < 12; ++step) {
     adam.options.learning_rate = sgd.options.learning_rate = 0.1 / (step + 1);
-    const std::vector<array> g{array::from(random_vector<float>(31 * 17, -1, 1), {31, 17}),
-                               array::from(random_vector<float>(23, -1, 1))};
+    const list g{array::from(random_vector<float>(31 * 17, -1, 1), {31, 17}),
+                 array::from(random_vector<float>(23, -1, 1))};
     p = adam.step(p, g);
     q = sgd.step(q, g);
-    std::vector<array> all = p;
-    for (const std::vector<array>* more : {&std::as_const(q), &adam.state(), &sgd.state()}) {
+    list all = p;
+    for (const list* more : {&std::as_const(q), &adam.state(), &sgd.state()}) {
       all.insert(all.end(), more->begin(), more->end());
     }
     tutti::eval(all);
@@ -150,13 +134,13 @@ BOOST_AUTO_TEST_CASE(steps_compile_once) {
 // Moments, parameter and nothing else: one launch for each parameter.
 BOOST_AUTO_TEST_CASE(one_launch_updates_one_parameter) {
   nn::adam adam;
-  std::vector<array> p{tutti::ones({1000})};
-  const std::vector<array> g{array::from(random_vector<float>(1000, -1, 1))};
+  list p{tutti::ones({1000})};
+  const list g{array::from(random_vector<float>(1000, -1, 1))};
   std::uint64_t before = 0;
   for (int step = 0; step < 3; ++step) {
     before = tutti::stats().launches;
     p = adam.step(p, g);
-    std::vector<array> all = p;
+    list all = p;
     all.insert(all.end(), adam.state().begin(), adam.state().end());
     tutti::eval(all);
   }
@@ -164,82 +148,23 @@ BOOST_AUTO_TEST_CASE(one_launch_updates_one_parameter) {
 }
 
 BOOST_AUTO_TEST_CASE(optimisers_refuse_wrong_use) {
-  BOOST_TEST(
-      fails<tutti::value_error>([] { nn::sgd({.learning_rate = -1}); }, "learning_rate = -1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::sgd({.momentum = 1}); }, "momentum = 1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::sgd({.nesterov = true}); }, "needs momentum"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::adam({.beta1 = 1}); }, "beta1 = 1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::adam({.beta2 = -0.5}); }, "beta2 = -0.5"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::adam({.epsilon = NAN}); }, "epsilon = nan"));
+  FAILS(value_error, nn::sgd({.learning_rate = -1}), "learning_rate = -1");
+  FAILS(value_error, nn::sgd({.momentum = 1}), "momentum = 1");
+  FAILS(value_error, nn::sgd({.nesterov = true}), "needs momentum");
+  FAILS(value_error, nn::adam({.beta1 = 1}), "beta1 = 1");
+  FAILS(value_error, nn::adam({.beta2 = -0.5}), "beta2 = -0.5");
+  FAILS(value_error, nn::adam({.epsilon = NAN}), "epsilon = nan");
   nn::adam adam;
   const array a = tutti::ones({3}), b = tutti::ones({4});
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { adam.step({a}, {}); }, "1 parameters but 0 gradients"));
-  BOOST_TEST(
-      fails<tutti::shape_error>([&] { adam.step({a}, {b}); }, "shape [3], its gradient [4]"));
+  FAILS(value_error, adam.step({a}, {}), "1 parameters but 0 gradients");
+  FAILS(shape_error, adam.step({a}, {b}), "shape [3], its gradient [4]");
   adam.step({a}, {a});
-  BOOST_TEST(fails<tutti::value_error>([&] { adam.step({a, a}, {a, a}); }, "state of 1"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { adam.step({b}, {b}); }, "its state [3]"));
-}
-
-// Training that goes on from files is the training that was not interrupted, bit for bit.
-template <class Optimizer, class Load>
-void check_resuming(Optimizer optimizer, Optimizer resumed, Load&& load) {
-  const tutti_test::temporary_folder folder;
-  const auto step = [](Optimizer& o, std::vector<array> p, int i) {
-    p = o.step(p, {array::from(random_vector<float>(31 * 17, -1, 1, 100 + i), {31, 17}),
-                   array::from(random_vector<float>(23, -1, 1, 500 + i))});
-    tutti::eval(p, o.state());
-    return p;
-  };
-  std::vector<array> p{array::from(random_vector<float>(31 * 17, -1, 1), {31, 17}),
-                       tutti::ones({23})};
-  for (int i = 0; i < 100; ++i) p = step(optimizer, p, i);
-
-  const auto save = [&](const char* file, const std::vector<array>& arrays) {
-    tutti::io::named_arrays named;
-    for (std::size_t i = 0; i < arrays.size(); ++i) named[std::to_string(i)] = arrays[i];
-    tutti::io::save_safetensors(folder / file, named);
-  };
-  const auto restore = [&](const char* file) {
-    std::vector<array> arrays;
-    for (const auto& [name, value] : tutti::io::load_safetensors(folder / file))
-      arrays.push_back(value);
-    return arrays;
-  };
-  save("parameters", p);
-  save("state", optimizer.state());
-  std::vector<array> q = restore("parameters");
-  load(resumed, restore("state"));
-
-  for (int i = 100; i < 105; ++i) {
-    p = step(optimizer, p, i);
-    q = step(resumed, q, i);
-  }
-  const auto bits = [](const array& a) {
-    std::vector<std::uint32_t> words(static_cast<std::size_t>(a.size()));
-    a.copy_to(words.data(), a.nbytes());
-    return words;
-  };
-  for (std::size_t i = 0; i < p.size(); ++i) BOOST_TEST(bits(p[i]) == bits(q[i]));
-  BOOST_REQUIRE(optimizer.state().size() == resumed.state().size());
-  for (std::size_t i = 0; i < optimizer.state().size(); ++i)
-    BOOST_TEST(bits(optimizer.state()[i]) == bits(resumed.state()[i]));
-}
-
-BOOST_AUTO_TEST_CASE(training_resumes_where_it_was_saved) {
-  const nn::adam adam({.weight_decay = 0.01});
-  check_resuming(adam, adam, [](nn::adam& o, const std::vector<array>& state) {
-    o.load_state(state, 100);
-    BOOST_TEST(o.steps() == 100);
-  });
-  const nn::sgd sgd({.momentum = 0.9, .nesterov = true});
-  check_resuming(sgd, sgd,
-                 [](nn::sgd& o, const std::vector<array>& state) { o.load_state(state); });
+  FAILS(value_error, adam.step({a, a}, {a, a}), "state of 1");
+  FAILS(shape_error, adam.step({b}, {b}), "its state [3]");
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_state_starts_anew) {
-  const std::vector<array> p{tutti::ones({3})};
+  const list p{tutti::ones({3})};
   nn::adam used, fresh;
   used.step(p, p);
   used.load_state({}, 0);
@@ -250,10 +175,9 @@ BOOST_AUTO_TEST_CASE(an_empty_state_starts_anew) {
 
 BOOST_AUTO_TEST_CASE(state_that_cannot_be_is_refused) {
   const array a = tutti::ones({3}), b = tutti::ones({4}), wide = tutti::ones({3}, dtype::f64);
-  const auto refuses = [&]<class E>(const E&, std::vector<array> state, std::int64_t steps,
-                                    const char* text) {
+  const auto refuses = [&]<class E>(const E&, list state, std::int64_t steps, const char* text) {
     nn::adam adam;
-    adam.load_state(std::vector<array>{a, a}, 7);
+    adam.load_state(list{a, a}, 7);
     BOOST_TEST(fails<E>([&] { adam.load_state(state, steps); }, text));
     BOOST_TEST(adam.steps() == 7);  // nothing has changed
   };
@@ -270,20 +194,14 @@ BOOST_AUTO_TEST_CASE(state_that_cannot_be_is_refused) {
   refuses(tutti::dtype_error(""), {a, tutti::arange(3)}, 1, "state 1 is i32, not floating");
 
   nn::sgd still, moving({.momentum = 0.5});
-  BOOST_TEST(fails<tutti::value_error>([&] { still.load_state(std::vector<array>{a}); },
-                                       "1 velocities, but momentum is 0"));
-  const auto after_loading = [&](const std::vector<array>& state) {
+  FAILS(value_error, still.load_state(list{a}), "1 velocities, but momentum is 0");
+  const auto after_loading = [&](const list& state) {
     moving.load_state(state);
     moving.step({a}, {a});
   };
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        after_loading({a, a});
-      },
-      "1 parameters, but state of 2"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { after_loading({b}); }, "shape [3], its state [4]"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { after_loading({wide}); },
-                                       "parameter 0 is f32, its state f64"));
+  FAILS(value_error, after_loading({a, a}), "1 parameters, but state of 2");
+  FAILS(shape_error, after_loading({b}), "shape [3], its state [4]");
+  FAILS(dtype_error, after_loading({wide}), "parameter 0 is f32, its state f64");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,24 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Training in f16 and bf16 with f32 masters, and the scale of the loss.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
-#include "tutti/grad.hpp"
-#include "tutti/nn.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/files.hpp"
-
-using tutti::array;
-using tutti::dtype;
-using tutti_test::fails;
-namespace nn = tutti::nn;
-
-namespace {
-
-using list = std::vector<array>;
-
-}  // namespace
+#include "networks.hpp"
 
 BOOST_AUTO_TEST_CASE(only_floating_arrays_are_cast) {
   const list all{tutti::ones({2}), tutti::arange(2), tutti::ones({2}, dtype::f64)};
@@ -26,7 +9,7 @@ BOOST_AUTO_TEST_CASE(only_floating_arrays_are_cast) {
   BOOST_TEST((cast[0].dtype() == dtype::bf16));
   BOOST_TEST((cast[1].dtype() == dtype::i32));
   BOOST_TEST((cast[2].dtype() == dtype::bf16));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { nn::cast(all, dtype::i32); }, "got i32"));
+  FAILS(dtype_error, nn::cast(all, dtype::i32), "got i32");
 }
 
 BOOST_AUTO_TEST_CASE(the_scale_follows_overflows) {
@@ -44,7 +27,7 @@ BOOST_AUTO_TEST_CASE(the_scale_follows_overflows) {
   for (const float bad : {INFINITY, -INFINITY, NAN})
     BOOST_TEST(!scaler.unscale({good[0], array::from<float>({bad, 1})}).has_value());
   BOOST_TEST(scaler.scale() == 2);
-  BOOST_TEST(fails<tutti::value_error>([] { nn::loss_scaler({.scale = 0}); }, "scale = 0"));
+  FAILS(value_error, nn::loss_scaler({.scale = 0}), "scale = 0");
 }
 
 // 0 and 2^-126 by a scale that fell for ever would be 0 times infinity.
@@ -61,8 +44,7 @@ BOOST_AUTO_TEST_CASE(the_scale_stays_a_number_of_f32) {
   for (int i = 0; i < 3; ++i) BOOST_TEST(rising.unscale(good).has_value());
   BOOST_TEST(rising.scale() == std::ldexp(1.0, 126));
   for (const double scale : {std::ldexp(1.0, -127), std::ldexp(1.0, 127), -1.0, double{NAN}})
-    BOOST_TEST(
-        fails<tutti::value_error>([&] { nn::loss_scaler({.scale = scale}); }, "is out of range"));
+    FAILS(value_error, nn::loss_scaler({.scale = scale}), "is out of range");
 }
 
 // Gradients of 2^-26, which an f16 does not hold, reach f32 masters by the scale.

@@ -2,34 +2,16 @@
 //
 // Recurrent layers beside PyTorch's values (vectors_test.cpp): states that are carried, the last
 // step, views, halves, bad input.
-#include <boost/test/unit_test.hpp>
-
-#include "differences.hpp"
-#include "tutti/grad.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
-
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-using tutti_test::dense;
-using tutti_test::fails;
-using tutti_test::matches;
-using tutti_test::random_dense;
-using tutti_test::read;
-using tutti_test::upload_as;
-namespace nn = tutti::nn;
+#include "networks.hpp"
 
 namespace {
 
-using list = std::vector<array>;
 using maker = nn::layer (*)(const nn::recurrent_options&);
 
 nn::layer lstm(const nn::recurrent_options& o) { return nn::lstm(3, 4, {1}, o, dtype::f64); }
 nn::layer gru(const nn::recurrent_options& o) { return nn::gru(3, 4, {1}, o, dtype::f64); }
 
-const tutti_test::tolerance tight{.relative = 1e-12, .absolute = 1e-13};
+const tolerance tight{.relative = 1e-12, .absolute = 1e-13};
 
 }  // namespace
 
@@ -48,11 +30,8 @@ BOOST_AUTO_TEST_CASE(a_stream_in_pieces_is_the_whole) {
     BOOST_TEST(matches(tutti::concatenate(results, 1), read(expected), tight));
     BOOST_TEST(matches(state[0], read(expected(tutti::all(), 6)), tight));
     BOOST_TEST(matches(make({.last = true}).apply(p, x), read(expected(tutti::all(), 6)), tight));
-    BOOST_TEST(fails<tutti::shape_error>(
-        [&] {
-          piecewise.apply(p, state, x({{0, 1}}));
-        },
-        "the state is [2,4], the input needs [1,4]"));
+    FAILS(shape_error, piecewise.apply(p, state, x({{0, 1}})),
+          "the state is [2,4], the input needs [1,4]");
   }
 }
 
@@ -87,16 +66,12 @@ BOOST_AUTO_TEST_CASE(recurrent_layers_at_the_ends) {
     const list& p = l.parameters();
     BOOST_TEST((l.apply(p, tutti::zeros({0, 2, 3}, dtype::f64)).shape() == shape{0, 2, 4}));
     BOOST_TEST((l.apply(p, tutti::zeros({2, 1, 3}, dtype::f64)).shape() == shape{2, 1, 4}));
-    BOOST_TEST(fails<tutti::shape_error>(
-        [&] {
-          l.apply(p, tutti::zeros({2, 0, 3}));
-        },
-        "[N,T,3] with T at least 1, got [2,0,3]"));
-    BOOST_TEST(fails<tutti::shape_error>([&] { l.apply(p, tutti::zeros({2, 3})); }, "got [2,3]"));
-    BOOST_TEST(fails<tutti::value_error>([&] { make({.reverse = true, .carry = true}); },
-                                         "carry goes on forwards"));
+    FAILS(shape_error, l.apply(p, tutti::zeros({2, 0, 3})),
+          "[N,T,3] with T at least 1, got [2,0,3]");
+    FAILS(shape_error, l.apply(p, tutti::zeros({2, 3})), "got [2,3]");
+    FAILS(value_error, make({.reverse = true, .carry = true}), "carry goes on forwards");
   }
-  BOOST_TEST(fails<tutti::value_error>([] { nn::gru(0, 4, {1}); }, "gru: in must be positive"));
+  FAILS(value_error, nn::gru(0, 4, {1}), "gru: in must be positive");
   const nn::layer half = nn::gru(3, 4, {1}, {}, dtype::f16);
   BOOST_TEST(
       (half.apply(half.parameters(), tutti::zeros({1, 2, 3}, dtype::f16)).dtype() == dtype::f16));
@@ -111,8 +86,7 @@ BOOST_AUTO_TEST_CASE(recurrence_of_given_weights) {
     return nn::lstm(v[0], {.input = v[1], .hidden = v[2]},
                     {.reverse = true, .state = {v[3]}, .lengths = lengths});
   };
-  tutti_test::check_gradient([&](const list& v) { return tutti_test::weighted_sum(run(v).value); },
-                             {x, input, hidden, h});
+  check_gradient([&](const list& v) { return weighted_sum(run(v).value); }, {x, input, hidden, h});
   const list v{upload_as<double>(x), upload_as<double>(input), upload_as<double>(hidden),
                upload_as<double>(h)};
   const nn::recurrence done = run(v);
@@ -123,19 +97,12 @@ BOOST_AUTO_TEST_CASE(recurrence_of_given_weights) {
   BOOST_TEST(matches(run({other, v[1], v[2], v[3]}).value, read(done.value)));
   BOOST_TEST(matches(done.state[0], read(done.value(tutti::all(), 0)), tight));
   const nn::recurrent_weights w{.input = v[1], .hidden = v[2]};
-  BOOST_TEST(
-      fails<tutti::shape_error>([&] { nn::gru(v[0], w); }, "gru: hidden is [2,8], needs [2,6]"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        nn::lstm(v[0], w, {.lengths = array::from({1, 1, 1})});
-      },
-      "lengths is [3], needs [2]"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        nn::lstm(v[0], w, {.state = {tutti::ones({2, 3})}});
-      },
-      "the state is [2,3], the input needs [2,2]"));
-  BOOST_TEST(fails<tutti::value_error>([&] { nn::lstm(v[0], w, {.clip = 0}); }, "clip = 0"));
+  FAILS(shape_error, nn::gru(v[0], w), "gru: hidden is [2,8], needs [2,6]");
+  FAILS(shape_error, nn::lstm(v[0], w, {.lengths = array::from({1, 1, 1})}),
+        "lengths is [3], needs [2]");
+  FAILS(shape_error, nn::lstm(v[0], w, {.state = {tutti::ones({2, 3})}}),
+        "the state is [2,3], the input needs [2,2]");
+  FAILS(value_error, nn::lstm(v[0], w, {.clip = 0}), "clip = 0");
   const nn::layer plain = nn::rnn(2, 4, {1}, {.last = true});
   BOOST_TEST((plain.apply(plain.parameters(), tutti::ones({3, 5, 2})).shape() == shape{3, 4}));
 }
@@ -172,7 +139,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_all_steps_at_once) {
         o.state.assign(of.begin() + 5, of.end());
         const nn::recurrence done = k.function(
             of[0], {.input = of[1], .hidden = of[2], .bias = of[3], .hidden_bias = of[4]}, o);
-        array total = tutti_test::weighted_sum(done.value);
+        array total = weighted_sum(done.value);
         for (const array& state : done.state) total = total + sum(square(state));
         return total;
       };

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Learning rates by their formulas, and what waits for improvement.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <limits>
 
-#include "tutti/error.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/files.hpp"
-
-using tutti_test::fails;
-namespace nn = tutti::nn;
+#include "networks.hpp"
 
 namespace {
 
@@ -37,15 +30,13 @@ BOOST_AUTO_TEST_CASE(schedules_follow_their_formulas) {
 }
 
 BOOST_AUTO_TEST_CASE(schedules_refuse_what_cannot_be) {
-  BOOST_TEST(fails<tutti::value_error>([] { nn::constant_schedule(-1); }, "rate = -1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::step_schedule(1, 0); }, "every must be positive"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::cosine_schedule(NAN, 3); }, "rate = nan"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::warmup_schedule(3, {}); }, "is empty"));
-  BOOST_TEST(
-      fails<tutti::value_error>([] { nn::one_cycle_schedule(1, 3, {.rise = 1}); }, "rise = 1"));
-  BOOST_TEST(
-      fails<tutti::value_error>([] { nn::plateau_schedule(1, {.factor = 1}); }, "factor = 1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::early_stopping(-1); }, "patience = -1"));
+  FAILS(value_error, nn::constant_schedule(-1), "rate = -1");
+  FAILS(value_error, nn::step_schedule(1, 0), "every must be positive");
+  FAILS(value_error, nn::cosine_schedule(NAN, 3), "rate = nan");
+  FAILS(value_error, nn::warmup_schedule(3, {}), "is empty");
+  FAILS(value_error, nn::one_cycle_schedule(1, 3, {.rise = 1}), "rise = 1");
+  FAILS(value_error, nn::plateau_schedule(1, {.factor = 1}), "factor = 1");
+  FAILS(value_error, nn::early_stopping(-1), "patience = -1");
 }
 
 BOOST_AUTO_TEST_CASE(a_plateau_lowers_the_rate) {

@@ -2,30 +2,13 @@
 //
 // What stands around a training step: gradients of layers with state, accumulation, clipping,
 // averages, groups; the state of optimisers; and whether networks learn what only they can.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
-#include "tutti/grad.hpp"
-#include "tutti/nn.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "networks.hpp"
 
 namespace training_test {
 
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-using tutti_test::fails;
-using tutti_test::matches;
-using tutti_test::random_dense;
-using tutti_test::read;
-using tutti_test::upload_as;
-namespace nn = tutti::nn;
-
 namespace {
 
-using list = std::vector<array>;
-const tutti_test::tolerance tight{.relative = 1e-12, .absolute = 1e-14};
+const tolerance tight{.relative = 1e-12, .absolute = 1e-14};
 
 }  // namespace
 
@@ -46,9 +29,8 @@ BOOST_AUTO_TEST_CASE(gradients_and_state_of_one_pass) {
   BOOST_TEST(matches(r.output, read(plain.value), tight));
   BOOST_TEST(matches(r.state[0], read(plain.state[0]), tight));
   BOOST_TEST(r.state.size() == 2u);
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] { nn::loss_and_gradients(net, net.parameters(), net.state(), x, {}, {}); },
-      "the loss is empty"));
+  FAILS(value_error, nn::loss_and_gradients(net, net.parameters(), net.state(), x, {}, {}),
+        "the loss is empty");
 }
 
 BOOST_AUTO_TEST_CASE(small_batches_add_up_to_a_large_one) {
@@ -60,14 +42,14 @@ BOOST_AUTO_TEST_CASE(small_batches_add_up_to_a_large_one) {
     })(net.parameters());
   };
   nn::gradient_accumulator sum;
-  BOOST_TEST(fails<tutti::value_error>([&] { sum.mean(); }, "nothing was added"));
+  FAILS(value_error, sum.mean(), "nothing was added");
   for (const auto& [from, to] : {std::pair{0, 3}, {3, 5}, {5, 7}})
     sum.add(gradients(x({{from, to}})), to - from);
   const list whole = gradients(x), mean = sum.mean();
   for (std::size_t i = 0; i < whole.size(); ++i)
     BOOST_TEST(matches(mean[i], read(whole[i]), tight));
-  BOOST_TEST(fails<tutti::value_error>([&] { sum.add({x}); }, "1 arrays, but 2 before"));
-  BOOST_TEST(fails<tutti::value_error>([&] { sum.add(whole, 0); }, "weight = 0"));
+  FAILS(value_error, sum.add({x}), "1 arrays, but 2 before");
+  FAILS(value_error, sum.add(whole, 0), "weight = 0");
   sum.clear();
   sum.add({x});
   BOOST_TEST(sum.sums().size() == 1u);
@@ -94,14 +76,14 @@ BOOST_AUTO_TEST_CASE(clipping) {
                      read(array::from<double>({0.007 / std::sqrt(5.0), 0.014 / std::sqrt(5.0)})),
                      {.relative = 0x1p-11}));
   BOOST_TEST(nn::clip_by_value(g, 3.5)[1].item() == 3.5);
-  BOOST_TEST(fails<tutti::value_error>([&] { nn::clip_by_norm(g, 0); }, "most = 0"));
-  BOOST_TEST(fails<tutti::value_error>([&] { nn::clip_by_norm({}, 1); }, "no gradients"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { nn::clip_by_norm({tutti::arange(3)}, 1); }, "got i32"));
+  FAILS(value_error, nn::clip_by_norm(g, 0), "most = 0");
+  FAILS(value_error, nn::clip_by_norm({}, 1), "no gradients");
+  FAILS(dtype_error, nn::clip_by_norm({tutti::arange(3)}, 1), "got i32");
 }
 
 BOOST_AUTO_TEST_CASE(averages_have_no_bias) {
   nn::exponential_average average(0.5);
-  BOOST_TEST(fails<tutti::value_error>([&] { average.parameters(); }, "no updates"));
+  FAILS(value_error, average.parameters(), "no updates");
   average.update({array::from<double>({4})});
   BOOST_TEST(average.parameters()[0].item() == 4);
   average.update({array::from<double>({1})});
@@ -115,7 +97,7 @@ BOOST_AUTO_TEST_CASE(averages_have_no_bias) {
   halves.update({tutti::ones({2}, dtype::f16)});
   BOOST_TEST((halves.state()[0].dtype() == dtype::f32));
   BOOST_TEST((halves.parameters()[0].dtype() == dtype::f16));
-  BOOST_TEST(fails<tutti::value_error>([&] { again.load_state({}, 3); }, "0 arrays after 3"));
+  FAILS(value_error, again.load_state({}, 3), "0 arrays after 3");
 }
 
 BOOST_AUTO_TEST_CASE(groups_have_options_of_their_own) {
@@ -136,27 +118,35 @@ BOOST_AUTO_TEST_CASE(groups_have_options_of_their_own) {
   }
   BOOST_TEST(both.state().size() == 2u);
   nn::grouped<nn::sgd> some({{biases, nn::sgd()}});
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { some.step(p, slopes); }, "parameter 0 is in 0 groups"));
+  FAILS(value_error, some.step(p, slopes), "parameter 0 is in 0 groups");
 }
 
-// As tests/nn/optimizers_test.cpp for SGD and Adam.
-BOOST_AUTO_TEST_CASE(state_of_other_optimisers) {
-  const auto check = [](auto used, auto fresh) {
+BOOST_AUTO_TEST_CASE(state_of_optimisers) {
+  const auto goes_on = [](auto&& used, auto&& fresh) {
     list p{upload_as<double>(random_dense({9}, -1, 1))}, q;
     const auto gradient = [](int i) { return upload_as<double>(random_dense({9}, -1, 1, i)); };
     for (int i = 0; i < 3; ++i) p = used.step(p, {gradient(i)});
-    fresh.load_state(used.state());
+    if constexpr (requires { used.steps(); })
+      fresh.load_state(used.state(), used.steps());
+    else
+      fresh.load_state(used.state());
     q = p;
     for (int i = 3; i < 5; ++i) {
       p = used.step(p, {gradient(i)});
       q = fresh.step(q, {gradient(i)});
     }
     BOOST_TEST(tutti::all(p[0] == q[0]).item<bool>());
-    BOOST_TEST(fails<tutti::shape_error>([&] { used.step({tutti::ones({3})}, {tutti::ones({4})}); },
-                                         "its gradient [4]"));
-    BOOST_TEST(fails<tutti::dtype_error>(
-        [&] { fresh.load_state(list(used.state().size(), tutti::arange(3))); }, "not floating"));
+    for (std::size_t i = 0; i < used.state().size(); ++i)
+      BOOST_TEST(matches(fresh.state()[i], read(used.state()[i])));
+  };
+  goes_on(nn::adam({.weight_decay = 0.01}), nn::adam({.weight_decay = 0.01}));
+  goes_on(nn::sgd({.momentum = 0.9, .nesterov = true}),
+          nn::sgd({.momentum = 0.9, .nesterov = true}));
+  const auto check = [&](auto used, auto fresh) {
+    goes_on(used, fresh);
+    FAILS(shape_error, used.step({tutti::ones({3})}, {tutti::ones({4})}), "its gradient [4]");
+    FAILS(dtype_error, fresh.load_state(list(used.state().size(), tutti::arange(3))),
+          "not floating");
     list half{tutti::ones({2}, dtype::f16)};
     fresh.load_state({});
     half = fresh.step(half, half);
@@ -168,11 +158,11 @@ BOOST_AUTO_TEST_CASE(state_of_other_optimisers) {
   check(nn::adagrad(), nn::adagrad());
   check(nn::lion({.weight_decay = 0.1}), nn::lion({.weight_decay = 0.1}));
   nn::rmsprop three({.momentum = 0.5, .centered = true});
-  BOOST_TEST(fails<tutti::value_error>([&] { three.load_state(list(2, tutti::ones({2}))); },
-                                       "2 arrays, but each parameter has 3"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::lion({.beta1 = 1}); }, "beta1 = 1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::adagrad({.initial = -1}); }, "initial = -1"));
-  BOOST_TEST(fails<tutti::value_error>([] { nn::rmsprop({.decay = 1}); }, "decay = 1"));
+  FAILS(value_error, three.load_state(list(2, tutti::ones({2}))),
+        "2 arrays, but each parameter has 3");
+  FAILS(value_error, nn::lion({.beta1 = 1}), "beta1 = 1");
+  FAILS(value_error, nn::adagrad({.initial = -1}), "initial = -1");
+  FAILS(value_error, nn::rmsprop({.decay = 1}), "decay = 1");
 }
 
 // Which of the first two numbers of eight was the larger.

@@ -19,7 +19,6 @@ namespace {
 using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
-using tutti::slice;
 namespace nn = tutti::nn;
 using operand_list = std::vector<array>;
 using order = std::vector<std::size_t>;
@@ -313,9 +312,10 @@ array linear_attention(const operand_list& v, std::int64_t n) {
   return n == 3 ? state : tutti::stack(out, 1).reshape({1, 4, -1});
 }
 
-// Operators without a row compute no array from arrays: control flow (If, Loop, Scan), sequences,
-// optionals, strings and counts of words (TfIdfVectorizer), the decoder of images, and random
-// numbers, which have no values to compare with.
+// Operators without a row are one elementwise function, for which tests/ops has values, or compute
+// no array from arrays: control flow (If, Loop, Scan), sequences, optionals, strings and counts of
+// words (TfIdfVectorizer), the decoder of images, and random numbers, which have no values to
+// compare with.
 // clang-format off
 #define TUTTI_CALL(expression) \
   []([[maybe_unused]] const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
@@ -347,31 +347,6 @@ const vector_calls table = {
   {"Mod", TUTTI_CALL(v[0] - tutti::truncate_divide(v[0], v[1]) * v[1])},
   {"Unique", TUTTI_CALL(unique(v[0], n))},
   {"SoftmaxCrossEntropyLoss", TUTTI_CALL(nn::cross_entropy(tutti::moveaxis(v[0], 1, -1), v[1]))},
-  {"Abs", TUTTI_CALL(abs(v[0]))},
-  {"Neg", TUTTI_CALL(-v[0])},
-  {"Sign", TUTTI_CALL(sign(v[0]))},
-  {"Ceil", TUTTI_CALL(ceil(v[0]))},
-  {"Floor", TUTTI_CALL(floor(v[0]))},
-  {"Round", TUTTI_CALL(round(v[0]))},
-  {"Exp", TUTTI_CALL(exp(v[0]))},
-  {"Log", TUTTI_CALL(log(v[0]))},
-  {"Sqrt", TUTTI_CALL(sqrt(v[0]))},
-  {"Reciprocal", TUTTI_CALL(reciprocal(v[0]))},
-  {"Sin", TUTTI_CALL(sin(v[0]))},
-  {"Cos", TUTTI_CALL(cos(v[0]))},
-  {"Tan", TUTTI_CALL(tan(v[0]))},
-  {"Asin", TUTTI_CALL(asin(v[0]))},
-  {"Acos", TUTTI_CALL(acos(v[0]))},
-  {"Atan", TUTTI_CALL(atan(v[0]))},
-  {"Sinh", TUTTI_CALL(sinh(v[0]))},
-  {"Cosh", TUTTI_CALL(cosh(v[0]))},
-  {"Tanh", TUTTI_CALL(tanh(v[0]))},
-  {"Asinh", TUTTI_CALL(asinh(v[0]))},
-  {"Acosh", TUTTI_CALL(acosh(v[0]))},
-  {"Atanh", TUTTI_CALL(atanh(v[0]))},
-  {"Relu", TUTTI_CALL(relu(v[0]))},
-  {"Sigmoid", TUTTI_CALL(sigmoid(v[0]))},
-  {"Softplus", TUTTI_CALL(nn::softplus(v[0]))},
   {"Softsign", TUTTI_CALL(v[0] / (1 + abs(v[0])))},
   {"Elu", TUTTI_CALL(nn::elu(v[0], 0.5))},
   {"Celu", TUTTI_CALL(nn::elu(v[0] / 0.5) * 0.5)},
@@ -384,33 +359,8 @@ const vector_calls table = {
   {"Mish", TUTTI_CALL(nn::mish(v[0]))},
   {"Swish", TUTTI_CALL(nn::silu(v[0]))},
   {"Shrink", TUTTI_CALL(where(abs(v[0]) > 1, v[0] - sign(v[0]) * 0.5, 0))},
-  {"IsNaN", TUTTI_CALL(isnan(v[0]))},
-  {"IsInf", TUTTI_CALL(isinf(v[0]))},
-  {"Not", TUTTI_CALL(!v[0])},
-  {"And", TUTTI_CALL(logical_and(v[0], v[1]))},
-  {"Or", TUTTI_CALL(logical_or(v[0], v[1]))},
-  {"Xor", TUTTI_CALL(logical_xor(v[0], v[1]))},
-  {"Add", TUTTI_CALL(v[0] + v[1])},
-  {"Sub", TUTTI_CALL(v[0] - v[1])},
-  {"Mul", TUTTI_CALL(v[0] * v[1])},
-  {"Pow", TUTTI_CALL(power(v[0], v[1]))},
-  {"Max", TUTTI_CALL(maximum(v[0], v[1]))},
-  {"Min", TUTTI_CALL(minimum(v[0], v[1]))},
-  {"Sum", TUTTI_CALL(v[0] + v[1])},
   {"Mean", TUTTI_CALL((v[0] + v[1]) / 2)},
-  {"Equal", TUTTI_CALL(v[0] == v[1])},
-  {"Greater", TUTTI_CALL(v[0] > v[1])},
-  {"GreaterOrEqual", TUTTI_CALL(v[0] >= v[1])},
-  {"Less", TUTTI_CALL(v[0] < v[1])},
-  {"LessOrEqual", TUTTI_CALL(v[0] <= v[1])},
-  {"BitwiseAnd", TUTTI_CALL(v[0] & v[1])},
-  {"BitwiseOr", TUTTI_CALL(v[0] | v[1])},
-  {"BitwiseXor", TUTTI_CALL(v[0] ^ v[1])},
-  {"BitwiseNot", TUTTI_CALL(~v[0])},
-  {"BitShift", TUTTI_CALL(left_shift(v[0], v[1]))},
-  {"Where", TUTTI_CALL(where(v[0], v[1], v[2]))},
   {"Clip", TUTTI_CALL(clip(v[0], v[1], v[2]))},
-  {"Erf", TUTTI_CALL(erf(v[0]))},
   {"ReduceSum", TUTTI_CALL(sum(v[0], {1, true}))},
   {"ReduceMean", TUTTI_CALL(mean(v[0], 1))},
   {"ReduceMax", TUTTI_CALL(max(v[0], {1, true}))},

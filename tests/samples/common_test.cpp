@@ -14,6 +14,7 @@
 #include "common/numbers.hpp"
 #include "common/progress.hpp"
 #include "common/text_table.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
 using tutti_test::fails;
@@ -31,8 +32,7 @@ BOOST_AUTO_TEST_CASE(confusion_tables_show_shares) {
   BOOST_TEST(samples::confusion_table(counts, {"cat", "dog"}) ==
              "truth  cat  dog  right\n----------------------\ncat      3    1  75.0%\n"
              "dog      .    .      -\n");
-  BOOST_TEST(fails<tutti::shape_error>([&] { samples::confusion_table(counts, {"cat"}); },
-                                       "4 counts for 1 classes"));
+  FAILS(shape_error, samples::confusion_table(counts, {"cat"}), "4 counts for 1 classes");
 }
 
 BOOST_AUTO_TEST_CASE(facts_are_sentences_or_json) {
@@ -57,11 +57,7 @@ BOOST_AUTO_TEST_CASE(facts_are_sentences_or_json) {
                                         {"list", std::vector<double>{1.5, nan}},
                                         {"table", std::vector<double>{1, infinite}}};
   BOOST_TEST(programs.str() == expected.json());
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        facts.table("t", {"", "x"}, {"one"}, {1, 2});
-      },
-      "t: 2 values for 1 rows of 1"));
+  FAILS(shape_error, facts.table("t", {"", "x"}, {"one"}, {1, 2}), "t: 2 values for 1 rows of 1");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_of_options_have_limits) {
@@ -108,10 +104,8 @@ BOOST_AUTO_TEST_CASE(data_files_are_searched_in_order) {
   BOOST_TEST((samples::find_data("only-here.txt", given.path()) == given / "only-here.txt"));
   setenv("TUTTI_DATA", named.path().c_str(), 1);
   BOOST_TEST((samples::find_data("named.txt", {}) == named / "named.txt"));
-  BOOST_TEST(fails<tutti::io_error>([&] { samples::find_data("named.txt", given.path()); },
-                                    given.path().string()));
-  BOOST_TEST(
-      fails<tutti::io_error>([] { samples::find_data("absent.txt", {}); }, named.path().string()));
+  FAILS(io_error, samples::find_data("named.txt", given.path()), given.path().string());
+  FAILS(io_error, samples::find_data("absent.txt", {}), named.path().string());
   unsetenv("TUTTI_DATA");
   BOOST_TEST(samples::find_data("digits.csv.gz", {}).filename() == "digits.csv.gz");
 }
@@ -166,10 +160,9 @@ BOOST_AUTO_TEST_CASE(texts_are_read_whole) {
   folder.write("none", "");
   BOOST_TEST(samples::read_text(folder / "t", 5) == std::string("a\0b\r\n", 5));
   BOOST_TEST(samples::read_text(folder / "none").empty());
-  BOOST_TEST(fails<tutti::io_error>([&] { samples::read_text(folder / "t", 6); },
-                                    "5 letters, at least 6"));
-  BOOST_TEST(fails<tutti::io_error>([&] { samples::read_text(folder / "x"); }, "No such file"));
-  BOOST_TEST(fails<tutti::io_error>([&] { samples::read_text(folder.path()); }, "no file"));
+  FAILS(io_error, samples::read_text(folder / "t", 6), "5 letters, at least 6");
+  FAILS(io_error, samples::read_text(folder / "x"), "No such file");
+  FAILS(io_error, samples::read_text(folder.path()), "no file");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

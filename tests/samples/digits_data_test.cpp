@@ -5,14 +5,13 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <tutti/error.hpp>
+#include <tutti/ops.hpp>
 
 #include "digits/data.hpp"
-#include "tutti_test/compare.hpp"
 #include "tutti_test/data.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
-using tutti_test::all_close;
 using tutti_test::fails;
 
 namespace {
@@ -81,22 +80,13 @@ BOOST_AUTO_TEST_CASE(every_image_lands_in_one_part) {
 BOOST_AUTO_TEST_CASE(standardises_with_the_training_part_alone) {
   const digits::images all = real();
   const digits::parts data = digits::split(all, 0.2, {3}, tutti::default_device());
-  const auto x = data.training.x.to_vector<float>();
-  const std::size_t rows = x.size() / 64;
-  for (std::size_t column = 0; column < 64; ++column) {
-    double sum = 0, squares = 0;
-    for (std::size_t r = 0; r < rows; ++r) sum += x[r * 64 + column];
-    const double center = sum / static_cast<double>(rows);
-    for (std::size_t r = 0; r < rows; ++r) squares += std::pow(x[r * 64 + column] - center, 2);
-    const double deviation = std::sqrt(squares / static_cast<double>(rows));
-    BOOST_TEST(std::abs(center) < 1e-4);
-    BOOST_TEST((deviation == 0 || std::abs(deviation - 1) < 1e-4));
-  }
+  const tutti::array& x = data.training.x;
+  BOOST_TEST(tutti::max(tutti::abs(tutti::mean(x, 0))).item() < 1e-4);
+  for (const float variance : tutti::var(x, 0).to_vector<float>())
+    BOOST_TEST((variance == 0 || std::abs(std::sqrt(variance) - 1) < 1e-4));
   const auto test = data.test.x.to_vector<float>();
   BOOST_CHECK(std::all_of(test.begin(), test.end(), [](float v) { return std::isfinite(v); }));
-  double test_mean = 0;
-  for (const float v : test) test_mean += v / static_cast<double>(test.size());
-  BOOST_TEST(test_mean != 0);
+  BOOST_TEST(tutti::mean(data.test.x).item() != 0);
 }
 
 BOOST_AUTO_TEST_CASE(refuses_empty_parts) {

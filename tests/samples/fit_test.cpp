@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "tutti_test/dense.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
 namespace fit_test {
@@ -96,20 +97,16 @@ BOOST_AUTO_TEST_CASE(what_it_cannot_go_on_from_is_refused) {
   const tutti_test::temporary_folder outside;
   training run;
   tutti::checkpoints(outside / "a/checkpoints").save({3, {{"w", tutti::ones({2})}}, {}});
-  BOOST_TEST(tutti_test::fails<tutti::io_error>([&] { run(outside / "a", true); }, "no text"));
+  FAILS(io_error, run(outside / "a", true), "no text");
   run(outside / "b", false);
-  BOOST_TEST(tutti_test::fails<tutti::io_error>([&] { training()(outside / "b", true, 1000, 2); },
-                                                "the run there has seed 1, this one 2"));
-  BOOST_TEST(tutti_test::fails<tutti::value_error>(
-      [&] { training()(outside / "b", true, 1000, 1, 2); }, "is at step 18, beyond 2 epochs"));
+  FAILS(io_error, training()(outside / "b", true, 1000, 2), "the run there has seed 1, this one 2");
+  FAILS(value_error, training()(outside / "b", true, 1000, 1, 2), "is at step 18, beyond 2 epochs");
   training other;
   other.run = nn::trainer(nn::linear(3, 2, {1}), nn::adam(), samples::cross_entropy);
-  BOOST_TEST(tutti_test::fails<tutti::io_error>([&] { other(outside / "b", true); },
-                                                "is of another model"));
+  FAILS(io_error, other(outside / "b", true), "is of another model");
   for (const tutti::checkpoint_file& file : tutti::checkpoints(outside / "b/checkpoints").list())
     std::filesystem::resize_file(file.path, 100);
-  BOOST_TEST(tutti_test::fails<tutti::io_error>([&] { training()(outside / "b", true); },
-                                                "all checkpoints are damaged"));
+  FAILS(io_error, training()(outside / "b", true), "all checkpoints are damaged");
 }
 
 BOOST_AUTO_TEST_CASE(an_earlier_run_stays_until_there_is_a_checkpoint) {
@@ -135,18 +132,16 @@ BOOST_AUTO_TEST_CASE(a_run_that_diverges_says_so_and_keeps_its_checkpoint) {
   const tutti_test::temporary_folder outside;
   training run, tested;
   run.finite_steps = 8;
-  BOOST_TEST(tutti_test::fails<tutti::value_error>(
-      [&] { run(outside / "run", false); },
-      "training diverged: the loss is nan by step 9 of 18; a lower --learning-rate may help"));
+  FAILS(value_error, run(outside / "run", false),
+        "training diverged: the loss is nan by step 9 of 18; a lower --learning-rate may help");
   BOOST_TEST(tutti::checkpoints(outside / "run/checkpoints").newest()->step == 8);
   training large;
   large.finite_steps = 12;
   large.otherwise = 100;
-  BOOST_TEST(tutti_test::fails<tutti::value_error>([&] { large(outside / "large", false); },
-                                                   "at the last step, and was 0."));
+  FAILS(value_error, large(outside / "large", false), "at the last step, and was 0.");
   tested.x = host_array::from(std::vector<float>(3 * rows, INFINITY), {rows, 3});
-  BOOST_TEST(tutti_test::fails<tutti::value_error>([&] { tested(outside / "tested", false); },
-                                                   "the loss of the test is nan by step 6 of 18"));
+  FAILS(value_error, tested(outside / "tested", false),
+        "the loss of the test is nan by step 6 of 18");
 }
 
 }  // namespace fit_test

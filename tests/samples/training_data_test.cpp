@@ -8,12 +8,12 @@
 
 #include "common/picture_data.hpp"
 #include "common/spoken_digits.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
 namespace training_data_test {
 
 using tutti::host_array;
-using tutti_test::fails;
 using tutti_test::temporary_folder;
 
 namespace {
@@ -71,9 +71,8 @@ BOOST_AUTO_TEST_CASE(pictures_become_as_large_as_the_first_or_as_is_asked) {
     BOOST_TEST(int{training.back()} == 99);
     BOOST_TEST(int{got.test.x.values<std::uint8_t>()[5]} == 200);
   }
-  BOOST_TEST(fails<tutti::value_error>([] { samples::load_pictures({}, 16, {1}); }, "--size"));
-  BOOST_TEST(fails<tutti::io_error>([&] { samples::load_pictures(outside / "no", 0, {1}); },
-                                    "no is no folder"));
+  FAILS(value_error, samples::load_pictures({}, 16, {1}), "--size");
+  FAILS(io_error, samples::load_pictures(outside / "no", 0, {1}), "no is no folder");
 }
 
 // Levels are normalised to a deviation of 1. Resampling leaves its ripples below the loud bands,
@@ -90,9 +89,8 @@ BOOST_AUTO_TEST_CASE(recordings_of_any_rate_and_length_have_one_spectrum) {
     tutti::data::write_sound(folder / "bad.wav",
                              {host_array::from(samples, {std::ssize(samples)}), 8000},
                              tutti::data::sound_format::wav_float);
-    BOOST_TEST(fails<tutti::io_error>(
-        [&] { samples::spectrum_of(folder / "bad.wav", tutti::default_device()); },
-        "bad.wav: holds no sound"));
+    FAILS(io_error, samples::spectrum_of(folder / "bad.wav", tutti::default_device()),
+          "bad.wav: holds no sound");
   }
 }
 

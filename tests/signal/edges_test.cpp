@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bad input, extents that no array has, and what NaN does.
-#include <cmath>
 #include <csignal>
-#include <limits>
 
 #include "tutti/signal.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace signal = tutti::signal;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 constexpr std::int64_t huge = std::int64_t{1} << 62;
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 // Where tutti's names are used without their namespace, C's function needs its own.
 BOOST_AUTO_TEST_CASE(beside_the_function_of_c) {

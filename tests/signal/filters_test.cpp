@@ -3,40 +3,22 @@
 // Filters against the recurrence taken sample by sample in long double, in parts, layouts and
 // dtypes; convolutions in the dtypes and shapes that SciPy's vectors leave out.
 #include <boost/multiprecision/cpp_bin_float.hpp>
-#include <cmath>
 #include <complex>
-#include <limits>
 
 #include "tutti/signal.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace signal = tutti::signal;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-
-std::vector<double> recurred(const std::vector<double>& b, const std::vector<double>& a,
-                             const std::vector<double>& x) {
-  std::vector<long double> y(x.size());
-  for (std::size_t n = 0; n < x.size(); ++n) {
-    for (std::size_t k = 0; k < b.size() && k <= n; ++k)
-      y[n] += static_cast<long double>(b[k]) * x[n - k];
-    for (std::size_t k = 1; k < a.size() && k <= n; ++k)
-      y[n] -= static_cast<long double>(a[k]) * y[n - k];
-    y[n] /= a[0];
-  }
-  return {y.begin(), y.end()};
-}
 
 // Direct forms of many poles near the unit circle lose all digits of a long double.
 using exact = boost::multiprecision::cpp_bin_float_50;
 
-std::vector<exact> recurred_exactly(const std::vector<double>& b, const std::vector<double>& a,
-                                    const std::vector<exact>& x) {
-  std::vector<exact> y(x.size());
+template <class Number>
+std::vector<Number> recurred(const std::vector<double>& b, const std::vector<double>& a,
+                             const std::vector<Number>& x) {
+  std::vector<Number> y(x.size());
   for (std::size_t n = 0; n < x.size(); ++n) {
     for (std::size_t k = 0; k < b.size() && k <= n; ++k) y[n] += b[k] * x[n - k];
     for (std::size_t k = 1; k < a.size() && k <= n; ++k) y[n] -= a[k] * y[n - k];
@@ -45,9 +27,10 @@ std::vector<exact> recurred_exactly(const std::vector<double>& b, const std::vec
   return y;
 }
 
-std::vector<double> rounded(const std::vector<exact>& values) {
+template <class Number>
+std::vector<double> rounded(const std::vector<Number>& values) {
   std::vector<double> out;
-  for (const exact& v : values) out.push_back(v.convert_to<double>());
+  for (const Number& v : values) out.push_back(static_cast<double>(v));
   return out;
 }
 
@@ -83,7 +66,8 @@ BOOST_AUTO_TEST_CASE(recurrences) {
                              {{1}, many}};
   const dense x = random_dense({3000}, -1, 1, 711);
   for (const filter_case& f : all) {
-    const std::vector<double> expected = recurred(f.b, f.a, x.values);
+    const std::vector<double> expected =
+        rounded(recurred<long double>(f.b, f.a, {x.values.begin(), x.values.end()}));
     const double most = largest(expected);
     BOOST_TEST(matches(signal::lfilter(f.b, f.a, upload_as<double>(x)), {{3000}, expected},
                        {.absolute = 1e-12 * most}));
@@ -110,7 +94,7 @@ BOOST_AUTO_TEST_CASE(recurrences_of_narrow_filters) {
       std::vector<exact> cascade(x.values.begin(), x.values.end());
       std::vector<double> b = {1}, a = {1};
       for (const signal::section& s : sos) {
-        cascade = recurred_exactly({s[0], s[1], s[2]}, {s[3], s[4], s[5]}, cascade);
+        cascade = recurred<exact>({s[0], s[1], s[2]}, {s[3], s[4], s[5]}, cascade);
         b = product(b, {s[0], s[1], s[2]});
         a = product(a, {s[3], s[4], s[5]});
       }
@@ -119,7 +103,7 @@ BOOST_AUTO_TEST_CASE(recurrences_of_narrow_filters) {
                          {.absolute = 1e-12 * largest(by_sections)}));
       if (f.order > 10) continue;  // coefficients of a double have other poles there
       const std::vector<double> expected =
-          rounded(recurred_exactly(b, a, {x.values.begin(), x.values.end()}));
+          rounded(recurred<exact>(b, a, {x.values.begin(), x.values.end()}));
       const double most = largest(expected);
       BOOST_TEST(matches(signal::lfilter(b, a, upload_as<double>(x)), {{f.length}, expected},
                          {.absolute = 1e-12 * most}));
@@ -160,10 +144,7 @@ BOOST_AUTO_TEST_CASE(signals_in_parts) {
 BOOST_AUTO_TEST_CASE(layouts_and_dtypes) {
   const dense values = random_dense({5, 70}, -1, 1, 713);
   const std::vector<double> b = {0.3, 0.2}, a = {1, -0.4};
-  const dense expected = tabulate({5, 70}, [&](const position& i) {
-    const auto row = values.values.begin() + i[0] * 70;
-    return recurred(b, a, {row, row + 70})[static_cast<std::size_t>(i[1])];
-  });
+  const dense expected = read(signal::lfilter(b, a, upload_as<double>(values)));
   for (const auto& [layout, x] : layouts<float>(values)) {
     BOOST_TEST(matches(signal::lfilter(b, a, x), expected, {.relative = 1e-7, .absolute = 1e-9}),
                layout);

@@ -2,18 +2,13 @@
 //
 // Frames and their sums against loops, in layouts and dtypes; what transforms by frames and of
 // cosines promise as identities.
-
 #include "tutti/contractions.hpp"
 #include "tutti/signal.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace signal = tutti::signal;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 struct frame_case {
   std::int64_t length, hop;

@@ -3,17 +3,14 @@
 // Signals at other rates: tones that stay what they are, and filters of all lengths against loops
 // over their definition.
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 
 #include "tutti/signal.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace signal = tutti::signal;
-using tutti::array;
 
 struct rate_case {
   const char* way;

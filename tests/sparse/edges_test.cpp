@@ -3,23 +3,16 @@
 // Formats and their flags; no elements, no rows; NaN and infinities; many and uneven rows; indices
 // beyond 32 bits; views; bad input.
 #include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <limits>
 
 #include "tutti/grad.hpp"
 #include "tutti/sparse.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace sparse = tutti::sparse;
 using sparse::format;
 using sparse::matrix;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr std::int64_t beyond_i32 = std::int64_t{1} << 31;
@@ -49,9 +42,6 @@ matrix empty_matrix(std::int64_t rows, std::int64_t columns, format f) {
 constexpr format formats[] = {format::csr, format::csc, format::coo};
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 BOOST_AUTO_TEST_CASE(formats_hold_the_same) {
   for (const format from : formats) {

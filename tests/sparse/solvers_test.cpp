@@ -5,27 +5,19 @@
 // Sparse Systems of Equations", 4.1) and on a square, whose eigenvalues are sums of two of these.
 #include "tutti/sparse/solvers.hpp"
 
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "tutti/movement.hpp"
 #include "tutti/random.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace sparse = tutti::sparse;
 using sparse::linear_operator;
 using sparse::matrix;
 using sparse::solver_options;
 using sparse::solver_result;
-using tutti::array;
-using tutti::dtype;
 
 // Diagonals at -1, 0 and 1.
 matrix tridiagonal(std::int64_t n, double below, double on, double above) {
@@ -90,9 +82,6 @@ void check_solved(const matrix& a, const array& b, const solver_result& found, d
 const auto solvers = {sparse::cg, sparse::bicgstab, sparse::gmres};
 
 }  // namespace
-
-#define FAILS(exception, expression, text) \
-  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
 BOOST_AUTO_TEST_CASE(definite_systems) {
   const matrix a = laplacian(8);

@@ -6,14 +6,13 @@
 
 #include "tutti/error.hpp"
 #include "tutti/report.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "xml.hpp"
 
 using namespace report_test;
 using tutti::host_array;
 using tutti::report::mark;
 using tutti::report::page;
-using tutti_test::fails;
 
 namespace {
 
@@ -148,14 +147,14 @@ BOOST_AUTO_TEST_CASE(refuse_what_they_cannot_show) {
     p.pictures(std::vector<tutti::report::picture>{{pixels, "c"}});
   };
   using tutti::dtype, tutti::shape, tutti::shape_error;
-  BOOST_TEST(fails<tutti::dtype_error>([&] { show({dtype::f32, {2, 2}}); }, "u8, not f32"));
-  BOOST_TEST(fails<shape_error>([&] { show({dtype::u8, {2}}); }, "[2]"));
-  BOOST_TEST(fails<shape_error>([&] { show({dtype::u8, {2, 2, 2}}); }, "[2,2,2]"));
-  BOOST_TEST(fails<shape_error>([&] { show({dtype::u8, {0, 2}}); }, "[0,2]"));
+  FAILS(dtype_error, show({dtype::f32, {2, 2}}), "u8, not f32");
+  FAILS(shape_error, show({dtype::u8, {2}}), "[2]");
+  FAILS(shape_error, show({dtype::u8, {2, 2, 2}}), "[2,2,2]");
+  FAILS(shape_error, show({dtype::u8, {0, 2}}), "[0,2]");
   for (const char* text : {"", "<svg", "<p>", "</svg><svg"})
-    BOOST_TEST(fails<tutti::value_error>([&] { p.figure(text); }, "SVG"));
+    FAILS(value_error, p.figure(text), "SVG");
   BOOST_TEST(p.html() == page("p").html());
-  BOOST_TEST(fails<tutti::io_error>([&] { p.save("/nowhere/p.html"); }, "/nowhere/p.html"));
+  FAILS(io_error, p.save("/nowhere/p.html"), "/nowhere/p.html");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,13 +4,11 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "tutti/error.hpp"
 #include "tutti/report.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "xml.hpp"
 
 using namespace report_test;
-using tutti_test::fails;
 using namespace tutti::report;
 
 namespace {
@@ -101,13 +99,13 @@ BOOST_AUTO_TEST_CASE(survives_odd_ranges) {
 
 BOOST_AUTO_TEST_CASE(refuses_what_is_no_plot) {
   const auto nothing = "no point that can be drawn";
-  BOOST_TEST(fails<tutti::value_error>([] { plot({}); }, nothing));
-  BOOST_TEST(fails<tutti::value_error>([] { plot({{"a", {}, {}}}); }, nothing));
-  BOOST_TEST(fails<tutti::value_error>([] { plot({{"a", {1, 2}, {NAN, NAN}}}); }, nothing));
-  BOOST_TEST(fails<tutti::value_error>([] { plot({{"a", {1}, {-1}}}, true); }, nothing));
-  BOOST_TEST(fails<tutti::value_error>([] { plot({{"a", {1, 2}, {1}}}); }, "2 x values for 1"));
+  FAILS(value_error, plot({}), nothing);
+  FAILS(value_error, plot({{"a", {}, {}}}), nothing);
+  FAILS(value_error, plot({{"a", {1, 2}, {NAN, NAN}}}), nothing);
+  FAILS(value_error, plot({{"a", {1}, {-1}}}, true), nothing);
+  FAILS(value_error, plot({{"a", {1, 2}, {1}}}), "2 x values for 1");
   const std::vector<series> one{{"a", {1}, {1}}};
-  BOOST_TEST(fails<tutti::value_error>([&] { line_plot(one, {.width = 10}); }, "10x440"));
+  FAILS(value_error, line_plot(one, {.width = 10}), "10x440");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -173,17 +171,15 @@ BOOST_AUTO_TEST_CASE(many_cells_and_long_names_stay_readable) {
 BOOST_AUTO_TEST_CASE(cells_and_bars_refuse_what_does_not_fit) {
   const std::vector<double> two{1, 2}, none, bad{NAN, INFINITY};
   const std::vector<std::int64_t> counts{1, 2, 3, -4};
-  BOOST_TEST(fails<tutti::shape_error>([&] { bar_plot({"a"}, two); }, "1 names for 2 values"));
-  BOOST_TEST(fails<tutti::value_error>([&] { bar_plot({}, none); }, "no bar"));
-  BOOST_TEST(fails<tutti::value_error>([&] { bar_plot({"a", "b"}, bad); }, "no bar"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { heat_map(two, 2, 2); }, "2 values for 2 x 2 cells"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { heat_map(two, 1, 2, {"a", "b"}); }, "2 names for 1"));
-  BOOST_TEST(fails<tutti::value_error>([&] { heat_map(none, 0, 5); }, "0 x 5 cells"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { heat_map(none, 1LL << 62, 4); }, "expected 1 to 65536"));
-  BOOST_TEST(fails<tutti::value_error>([&] { confusion_plot(counts, {"a", "b"}); }, "count of -4"));
-  BOOST_TEST(
-      fails<tutti::shape_error>([&] { confusion_plot(counts, {"a"}); }, "4 values for 1 x 1"));
+  FAILS(shape_error, bar_plot({"a"}, two), "1 names for 2 values");
+  FAILS(value_error, bar_plot({}, none), "no bar");
+  FAILS(value_error, bar_plot({"a", "b"}, bad), "no bar");
+  FAILS(shape_error, heat_map(two, 2, 2), "2 values for 2 x 2 cells");
+  FAILS(shape_error, heat_map(two, 1, 2, {"a", "b"}), "2 names for 1");
+  FAILS(value_error, heat_map(none, 0, 5), "0 x 5 cells");
+  FAILS(value_error, heat_map(none, 1LL << 62, 4), "expected 1 to 65536");
+  FAILS(value_error, confusion_plot(counts, {"a", "b"}), "count of -4");
+  FAILS(shape_error, confusion_plot(counts, {"a"}), "4 values for 1 x 1");
   BOOST_TEST(!heat_map(bad, 1, 2).empty());
 }
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tests of networks include, and the names that they use.
+#pragma once
+
+#include "differences.hpp"
+#include "tutti/nn.hpp"
+#include "tutti/ops.hpp"
+#include "tutti_test/arrays.hpp"
+
+namespace nn = tutti::nn;
+using list = std::vector<array>;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests of functions of arrays include, and the names that they use.
+#pragma once
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tutti/array.hpp"
+#include "tutti_test/dense.hpp"
+#include "tutti_test/fails.hpp"
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+using tutti::shape;
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+/// For BOOST_TEST(got == expected, same): names the elements that differ.
+inline const auto same = boost::test_tools::per_element();
+
+/// Of all elements of two arrays of one shape; 0 where there are none.
+inline double largest_difference(const array& a, const array& b) {
+  BOOST_TEST_REQUIRE((a.shape() == b.shape()));
+  if (a.size() == 0) return 0;
+  return tutti::max(tutti::abs(a.astype(dtype::f64) - b.astype(dtype::f64))).item();
+}
