@@ -5,89 +5,40 @@
 // long double. Errors are relative to the larger part, since the smaller one may cancel.
 #include <cmath>
 #include <complex>
-#include <cstring>
 #include <limits>
 
 #include "harness.hpp"
-#include "sdk/op_info.hpp"
+#include "oracle.hpp"
+#include "sdk/host_types.hpp"
 #include "semantics/host_math.hpp"
 
 namespace tutti::conformance {
 namespace {
 
 using wide = long double;
-using complex_wide = std::complex<wide>;
-using sdk::op_kind;
-using sdk::op_result;
 using enum sdk::op_kind;
 using enum sdk::op_result;
 
-#define TUTTI_OP(id, name, arity, kinds, rule, float_text, int_text, expression, ...) \
-  template <typename T>                                                               \
-  complex_wide judge_##name([[maybe_unused]] T a, [[maybe_unused]] T b) {             \
-    [[maybe_unused]] const T c{};                                                     \
-    if constexpr (host::takes<T>(kinds)) {                                            \
-      return host::convert<complex_wide>(expression);                                 \
-    } else {                                                                          \
-      throw failure("the judge has no such instruction on these numbers");            \
-    }                                                                                 \
-  }
-#include "tutti/op_table.def"
-#undef TUTTI_OP
-
-template <typename T>
-complex_wide judge(uint16_t opcode, T a, T b) {
-  switch (opcode) {
-#define TUTTI_OP(id, name, ...) \
-  case id:                      \
-    return judge_##name<T>(a, b);
-#include "tutti/op_table.def"
-#undef TUTTI_OP
-    default:
-      throw failure("opcode " + std::to_string(opcode) + " is unknown");
-  }
-}
-
 // ---- elements of an image as numbers: bool, f32, f64, c64, c128
 
-template <typename T>
-T raw(const image& of, uint64_t index) {
-  T value;
-  std::memcpy(&value, of.bytes.data() + index * sizeof(T), sizeof(T));
-  return value;
-}
-
 complex_wide get(const image& of, uint64_t index) {
-  switch (of.dtype) {
-    case TUTTI_C64:
-      return complex_wide(raw<std::complex<float>>(of, index));
-    case TUTTI_C128:
-      return complex_wide(raw<std::complex<double>>(of, index));
-    default:
-      return complex_wide(of.dtype == TUTTI_BOOL  ? wide(raw<uint8_t>(of, index))
-                          : of.dtype == TUTTI_F32 ? wide(raw<float>(of, index))
-                                                  : wide(raw<double>(of, index)));
-  }
+  return sdk::with_stored_type(of.dtype, [&](auto tag) {
+    using stored = typename decltype(tag)::type;
+    return host::convert<complex_wide>(stored::load(of.bytes.data() + index * stored::bytes));
+  });
 }
 
-template <typename T>
-void put(image& of, uint64_t index, complex_wide value) {
-  const T narrow = host::convert<T>(value);
-  std::memcpy(of.bytes.data() + index * sizeof(T), &narrow, sizeof(T));
-}
-
-// Stores the value and returns the stored one.
+// Stores the value, of a real dtype its real part, and returns the stored one.
 complex_wide set(image& of, uint64_t index, complex_wide value) {
-  if (of.dtype == TUTTI_C64) put<std::complex<float>>(of, index, value);
-  if (of.dtype == TUTTI_C128) put<std::complex<double>>(of, index, value);
-  if (of.dtype == TUTTI_F32) {
-    const auto narrow = static_cast<float>(value.real());
-    std::memcpy(of.bytes.data() + index * 4, &narrow, 4);
-  }
-  if (of.dtype == TUTTI_F64) {
-    const auto narrow = static_cast<double>(value.real());
-    std::memcpy(of.bytes.data() + index * 8, &narrow, 8);
-  }
+  sdk::with_stored_type(of.dtype, [&](auto tag) {
+    using stored = typename decltype(tag)::type;
+    using T = typename stored::value;
+    std::byte* const to = of.bytes.data() + index * stored::bytes;
+    if constexpr (host::Complex<T>)
+      stored::store(to, host::convert<T>(value));
+    else
+      stored::store(to, host::convert<T>(value.real()));
+  });
   return get(of, index);
 }
 
@@ -168,8 +119,8 @@ void run_row(session& s, const sdk::op_info& op, uint8_t dtype, uint64_t count, 
     const complex_wide got = get(outputs[0].data, locate(outputs[0], extent, i));
     const complex_wide a = values[0][i], b = values[1][i];
     const complex_wide want =
-        rounded(result, sdk::is_complex(dtype) ? judge<complex_wide>(op.opcode, a, b)
-                                               : judge<wide>(op.opcode, a.real(), b.real()));
+        rounded(result, sdk::is_complex(dtype) ? evaluate_wide(op.opcode, a, b)
+                                               : evaluate_wide(op.opcode, a.real(), b.real()));
     if (near(got, want, result, allowed(op))) continue;
     throw failure(std::string(op.name) + "(" + text(a) + (op.arity > 1 ? ", " + text(b) : "") +
                   ") is " + text(got) + ", expected " + text(want));
