@@ -20,7 +20,7 @@ matrix_call square_call(int32_t kind, uint64_t size) {
   const host::operator_row& row = *host::find_operator(kind);
   const auto extent_of = [&](char letter) { return letter == 'B' ? batch : size; };
   for (const tutti_view_desc& v : host::least_views(row, dtype_of<S>(), extent_of))
-    call.views.push_back(made_view(static_cast<uint8_t>(v.dtype), {v.extent, v.extent + v.rank}));
+    call.views.push_back(packed_view(static_cast<uint8_t>(v.dtype), {v.extent, v.extent + v.rank}));
   return call;
 }
 

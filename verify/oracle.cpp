@@ -92,18 +92,18 @@ uint64_t evaluate_dtype(uint8_t dtype, uint64_t a, uint64_t b, uint64_t c) {
 }
 
 template <typename Row, typename T>
-complex_wide evaluate_wide_row(T a, T b, T c) {
+wide_complex evaluate_wide_row(T a, T b, T c) {
   if constexpr (Row::kind == IR) {
     return a != T(0) ? b : c;
   } else if constexpr (host::takes<T>(Row::kind)) {
-    return host::convert<complex_wide>(Row::template evaluate<T, T>(a, b, c));
+    return host::convert<wide_complex>(Row::template evaluate<T, T>(a, b, c));
   } else {
     throw failure("the oracle has no such instruction on these numbers");
   }
 }
 
 template <typename T>
-complex_wide evaluate_wide_as(uint16_t opcode, T a, T b, T c) {
+wide_complex evaluate_wide_as(uint16_t opcode, T a, T b, T c) {
   switch (opcode) {
 #define TUTTI_OP(id, name, ...) \
   case id:                      \
@@ -233,12 +233,12 @@ uint64_t evaluate(uint16_t opcode, uint8_t dtype, uint64_t a, uint64_t b, uint64
   }
 }
 
-complex_wide evaluate_wide(uint16_t opcode, long double a, long double b, long double c) {
+wide_complex evaluate_wide(uint16_t opcode, long double a, long double b, long double c) {
   return evaluate_wide_as(opcode, a, b, c);
 }
 
-complex_wide evaluate_wide(uint16_t opcode, complex_wide a, complex_wide b) {
-  return evaluate_wide_as(opcode, a, b, complex_wide());
+wide_complex evaluate_wide(uint16_t opcode, wide_complex a, wide_complex b) {
+  return evaluate_wide_as(opcode, a, b, wide_complex());
 }
 
 uint64_t ulp_distance(uint8_t dtype, uint64_t a, uint64_t b) {

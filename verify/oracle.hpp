@@ -29,9 +29,9 @@ uint64_t evaluate(uint16_t opcode, uint8_t dtype, uint64_t a, uint64_t b, uint64
 
 // The same in long double, without rounding, of real or of complex numbers. Results of comparisons
 // are 0 or 1.
-using complex_wide = std::complex<long double>;
-complex_wide evaluate_wide(uint16_t opcode, long double a, long double b, long double c = 0);
-complex_wide evaluate_wide(uint16_t opcode, complex_wide a, complex_wide b);
+using wide_complex = std::complex<long double>;
+wide_complex evaluate_wide(uint16_t opcode, long double a, long double b, long double c = 0);
+wide_complex evaluate_wide(uint16_t opcode, wide_complex a, wide_complex b);
 
 // Representable values between two floats; 0 between the zeros and between NaNs, 2^63 between a
 // NaN and a number.
