@@ -94,9 +94,7 @@ struct launch_fixture {
     for (auto& buffer : buffers) buffer = s.allocate(1024);
     const std::vector<float> ones(256, 1.0f);
     for (int i = 0; i < 3; ++i) {
-      check(s.api->transfer->write(s.main_stream.get(), buffers[i].get(), 0, ones.data(), 1024, 1,
-                                   nullptr),
-            "write");
+      s.write(buffers[i].get(), 0, ones.data(), 1024);
       operands[i].buffer = buffers[i].get();
       operands[i].stride[0] = 1;
     }
@@ -118,9 +116,7 @@ struct launch_fixture {
 
   void expect_result(session& s, const char* what) {
     std::vector<float> got(256);
-    check(s.api->transfer->read(s.main_stream.get(), buffers[2].get(), 0, got.data(), 1024, 1,
-                                nullptr),
-          "read");
+    s.read(buffers[2].get(), 0, got.data(), 1024);
     require(std::count(got.begin(), got.end(), 42.0f) == 256,
             [&] { return std::string(what) + ": wrong result"; });
   }

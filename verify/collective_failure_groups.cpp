@@ -64,9 +64,7 @@ void check_failed_input(session& s) {
       const image content = ascending(TUTTI_I32, 16, n);
       streams.push_back(one.stream());
       buffers.push_back(one.allocate(content.bytes.size()));
-      check(one.api->transfer->write(streams[n].get(), buffers[n].get(), 0, content.bytes.data(),
-                                     content.bytes.size(), 1, nullptr),
-            "write");
+      one.write(buffers[n].get(), 0, content.bytes.data(), content.bytes.size(), streams[n].get());
       const tutti_view v = view_of(buffers[n].get(), TUTTI_I32, 0, 16);
       tutti_stream* const stream = &one == &last ? last.main_stream.get() : streams[n].get();
       tutti_event* event = nullptr;

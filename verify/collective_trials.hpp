@@ -86,15 +86,11 @@ struct collective_array {
 
   collective_array(const session& s, const image& content)
       : buffer(s.allocate(content.bytes.size())), data(content) {
-    check(s.api->transfer->write(s.main_stream.get(), buffer.get(), 0, data.bytes.data(),
-                                 data.bytes.size(), 1, nullptr),
-          "write");
+    s.write(buffer.get(), 0, data.bytes.data(), data.bytes.size());
   }
   image read(const session& s) const {
     image result = data;
-    check(s.api->transfer->read(s.main_stream.get(), buffer.get(), 0, result.bytes.data(),
-                                result.bytes.size(), 1, nullptr),
-          "read");
+    s.read(buffer.get(), 0, result.bytes.data(), result.bytes.size());
     return result;
   }
   tutti_view view(uint64_t first, uint64_t count) const {

@@ -98,9 +98,7 @@ void launch_twice(session& s, const tutti_kernel_api& api, tutti_kernel* kernel,
   const handle<tutti_buffer> x = s.allocate(items * 4);
   std::vector<int32_t> values(items), want(items);
   for (uint64_t i = 0; i < items; ++i) want[i] = 2 * (values[i] = static_cast<int32_t>(i));
-  check(
-      s.api->transfer->write(s.main_stream.get(), x.get(), 0, values.data(), items * 4, 1, nullptr),
-      "write");
+  s.write(x.get(), 0, values.data(), items * 4);
   const int32_t factor = 2;
   tutti_kernel_argument arguments[2] = {{TUTTI_KERNEL_BUFFER, 0, x.get(), 0, nullptr},
                                         {TUTTI_KERNEL_SCALAR, 4, nullptr, 0, &factor}};
@@ -119,9 +117,7 @@ void launch_twice(session& s, const tutti_kernel_api& api, tutti_kernel* kernel,
   require(c.empty() || refused || later, "accepted: " + c.text());
   if (!c.empty()) return;
   require(!refused && !later, "a sound launch failed: " + refused.message + later.message);
-  check(
-      s.api->transfer->read(s.main_stream.get(), x.get(), 0, values.data(), items * 4, 1, nullptr),
-      "read");
+  s.read(x.get(), 0, values.data(), items * 4);
   require(values == want, "wrong results of a kernel");
 }
 

@@ -127,9 +127,7 @@ void launch_changed(session& s, tutti_plan* plan, const raw_operator& raw, gener
   const std::vector<unsigned char> zeros(2 * half);
   for (uint32_t n = 0; n < count; ++n) {
     buffers.push_back(s.allocate(zeros.size()));
-    check(s.api->transfer->write(s.main_stream.get(), buffers[n].get(), 0, zeros.data(),
-                                 zeros.size(), 1, nullptr),
-          "write");
+    s.write(buffers[n].get(), 0, zeros.data(), zeros.size());
     operands.push_back({buffers[n].get(), half});
   }
   tutti_operator_launch l = launch_of(operands);

@@ -115,6 +115,11 @@ class session {
 
   handle<tutti_buffer> allocate(uint64_t bytes) const;
   handle<tutti_stream> stream(uint32_t flags = 0) const;
+  // Blocking transfers, on the main stream unless there is another one.
+  void write(tutti_buffer* to, uint64_t offset, const void* from, uint64_t bytes,
+             tutti_stream* on = nullptr) const;
+  void read(tutti_buffer* from, uint64_t offset, void* to, uint64_t bytes,
+            tutti_stream* on = nullptr) const;
   // These two throw `skipped` if the device does not support it.
   handle<tutti_program> program(const tutti_program_desc& desc) const;
   handle<tutti_plan> plan(const tutti_operator_desc& desc) const;

@@ -103,9 +103,7 @@ struct rig {
   rig(session& s, uint64_t n, uint64_t offset_bytes = 0)
       : x(s.allocate(4 * n + offset_bytes)), out(s.allocate(4 * n + offset_bytes)), values(n) {
     for (uint64_t i = 0; i < n; ++i) values[i] = static_cast<int32_t>(7 * i % 1000);
-    check(s.api->transfer->write(s.main_stream.get(), x.get(), offset_bytes, values.data(), 4 * n,
-                                 1, nullptr),
-          "write");
+    s.write(x.get(), offset_bytes, values.data(), 4 * n);
     arguments[0] = {{TUTTI_KERNEL_BUFFER, 0, x.get(), offset_bytes, nullptr}, {}};
     arguments[1] = {{TUTTI_KERNEL_BUFFER, 0, out.get(), offset_bytes, nullptr}, {}};
     arguments[2] = {{TUTTI_KERNEL_SCALAR, 4, nullptr, 0, &factor}, {}};
@@ -121,9 +119,7 @@ struct rig {
 
   std::vector<int32_t> read(session& s) const {
     std::vector<int32_t> got(values.size());
-    check(s.api->transfer->read(s.main_stream.get(), out.get(), arguments[1].known.offset,
-                                got.data(), 4 * got.size(), 1, nullptr),
-          "read");
+    s.read(out.get(), arguments[1].known.offset, got.data(), 4 * got.size());
     return got;
   }
   std::vector<int32_t> expected(int32_t a) const {
