@@ -6,7 +6,6 @@
 #include <array>
 
 #include "collective_trials.hpp"
-#include "sdk/collective.hpp"
 
 namespace tutti::conformance {
 namespace {
@@ -19,15 +18,6 @@ bool supports(const collective_rig& r, int32_t kind, uint8_t dtype, int32_t redu
   require(support == TUTTI_SUPPORT_YES || (reason != nullptr && *reason != 0),
           "supports says no without a reason");
   return support == TUTTI_SUPPORT_YES;
-}
-
-constexpr int32_t number_of(trial_kind kind) {
-  return static_cast<int32_t>(kind) + TUTTI_COLLECTIVE_ALL_REDUCE;
-}
-
-bool reduces(trial_kind kind) {
-  return kind == trial_kind::all_reduce || kind == trial_kind::reduce ||
-         kind == trial_kind::reduce_scatter;
 }
 
 // With two devices, so that the order of additions does not matter.
@@ -56,7 +46,8 @@ void check_kinds(session& s) {
     for (const auto& [dtype, reduction] : samples) {
       if (!s.stores(dtype)) continue;
       for (const trial_kind kind : every_kind) {
-        if (!supports(r, number_of(kind), dtype, reduces(kind) ? reduction : TUTTI_REDUCE_NONE))
+        if (!supports(r, number_of(kind), dtype,
+                      sdk::reduces(kind) ? reduction : TUTTI_REDUCE_NONE))
           continue;
         for (const uint64_t share : {0, 1, 7, 1021}) {
           for (const where out : {where::apart, where::same, where::own_share}) {

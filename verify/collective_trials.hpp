@@ -11,13 +11,18 @@
 
 #include "collective_calls.hpp"
 #include "harness.hpp"
+#include "sdk/collective.hpp"
 
 namespace tutti::conformance {
 
-enum class trial_kind { all_reduce, reduce, broadcast, reduce_scatter, all_gather, all_to_all };
+using trial_kind = sdk::collective_kind;  // without messages
 inline constexpr trial_kind every_kind[] = {trial_kind::all_reduce, trial_kind::reduce,
                                             trial_kind::broadcast,  trial_kind::reduce_scatter,
                                             trial_kind::all_gather, trial_kind::all_to_all};
+
+constexpr int32_t number_of(trial_kind kind) {
+  return static_cast<int32_t>(kind) + TUTTI_COLLECTIVE_ALL_REDUCE;
+}
 
 inline tutti_view view_of(tutti_buffer* buffer, uint8_t dtype, uint64_t first, uint64_t count) {
   tutti_view v{};
