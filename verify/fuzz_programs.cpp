@@ -224,7 +224,7 @@ void fuzz_program(session& s, generator& random) {
   const program_spec meant = raw.read();
   std::vector<uint8_t> values;
   require(means_something(meant, values), "accepted: " + c.text());
-  surroundings w = make_surroundings(meant, random);
+  surroundings w = make_surroundings(meant, small_extents(meant, random), random);
   launch(s, made, w.extent, w.inputs, w.scalars, w.outputs);
   if (can_be_judged(meant, values)) judge(meant, w);
 }
