@@ -12,7 +12,6 @@
 
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
@@ -238,11 +237,8 @@ void add_array_cases(std::vector<bench_case>& cases) {
     c.kind = metric::time;
     c.unit = "ms";
     c.peer = "fastest of NumPy, JAX, PyTorch";
-    c.make = [make, peer] {
-      workload work = make();
-      work.peer_value = python_peer(peer);
-      return work;
-    };
+    c.make = std::move(make);
+    c.python = peer;
     expect_of_peer(c, 1);
     cases.push_back(std::move(c));
   };

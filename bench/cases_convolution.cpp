@@ -9,7 +9,6 @@
 
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/convolution.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/ops.hpp"
@@ -125,12 +124,8 @@ void add_convolution_cases(std::vector<bench_case>& cases) {
     c.unit = "GFLOP/s";
     c.amount = operations;
     c.peer = "PyTorch";
-    c.make = [make = std::move(make), peer = std::string(peer), operations] {
-      workload work = make();
-      if (const auto milliseconds = python_peer(peer))
-        work.peer_value = [=] { return operations / milliseconds() * 1e-6; };
-      return work;
-    };
+    c.make = std::move(make);
+    c.python = peer;
     expect_of_peer(c, goal);
     cases.push_back(std::move(c));
   };

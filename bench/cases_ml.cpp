@@ -8,7 +8,6 @@
 
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/ml.hpp"
 #include "tutti/ops.hpp"
 
@@ -41,14 +40,13 @@ void add_fit(std::vector<bench_case>& cases, const char* name, const char* peer,
   c.kind = metric::time;
   c.unit = "ms";
   c.peer = "scikit-learn";
-  c.make = [peer, least, fit_and_score] {
+  c.python = peer;
+  c.make = [least, fit_and_score] {
     const auto t = make_table();
-    workload work{
+    return workload{
         .ours = [t, fit_and_score] { t->score = fit_and_score(*t); },
         .check =
             [t, least] { return t->score > least ? "" : fmt::format("a score of {}", t->score); }};
-    if (const auto milliseconds = python_peer(peer)) work.peer_value = milliseconds;
-    return work;
   };
   expect_of_peer(c, 1);
   cases.push_back(std::move(c));

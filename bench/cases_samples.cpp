@@ -11,7 +11,6 @@
 #include "child.hpp"
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/data.hpp"
 #include "tutti/ml.hpp"
 #include "tutti/nn.hpp"
@@ -35,11 +34,8 @@ void add(std::vector<bench_case>& cases, const char* name, const char* peer, dou
   c.kind = metric::time;
   c.unit = "ms";
   c.peer = "PyTorch or scikit-learn";
-  c.make = [peer, make] {
-    workload work = make();
-    if (const auto milliseconds = python_peer(peer)) work.peer_value = milliseconds;
-    return work;
-  };
+  c.make = make;
+  c.python = peer;
   expect_of_peer(c, times);
   cases.push_back(std::move(c));
 }

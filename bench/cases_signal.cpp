@@ -10,7 +10,6 @@
 
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/signal.hpp"
 
 namespace tutti::bench {
@@ -174,12 +173,8 @@ void add_signal_cases(std::vector<bench_case>& cases) {
     c.bound = floor_kind::copy;
     c.bound_elements = samples;
     c.peer = "fastest of SciPy, PyTorch";
-    c.make = [make, peer, bytes = c.amount] {
-      workload work = make();
-      if (const auto milliseconds = python_peer(peer))
-        work.peer_value = [=] { return bytes / milliseconds() * 1e-6; };
-      return work;
-    };
+    c.make = std::move(make);
+    c.python = peer;
     expect_of_peer(c, 1);
     cases.push_back(std::move(c));
   };

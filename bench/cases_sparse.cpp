@@ -9,7 +9,6 @@
 
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/sparse.hpp"
 
 namespace tutti::bench {
@@ -161,12 +160,8 @@ void add_sparse_cases(std::vector<bench_case>& cases) {
       c.bound_elements = static_cast<std::size_t>(bytes / 4);
     }
     c.peer = "fastest of SciPy, PyTorch";
-    c.make = [make, width = of.width, peer, amount = c.amount] {
-      workload work = product(make(), width);
-      if (const auto milliseconds = python_peer(peer))
-        work.peer_value = [=] { return amount / milliseconds() * 1e-6; };
-      return work;
-    };
+    c.make = [make, width = of.width] { return product(make(), width); };
+    c.python = peer;
     expect_of_peer(c, 1.5);
     cases.push_back(std::move(c));
   };
@@ -188,11 +183,8 @@ void add_sparse_cases(std::vector<bench_case>& cases) {
     c.kind = metric::time;
     c.unit = "ms";
     c.peer = "fastest of SciPy, PyTorch";
-    c.make = [make = std::move(make), peer = std::string(peer)] {
-      workload work = make();
-      if (const auto milliseconds = python_peer(peer)) work.peer_value = milliseconds;
-      return work;
-    };
+    c.make = std::move(make);
+    c.python = peer;
     cases.push_back(std::move(c));
   };
   add_time("csr times csr, grid of 1024 x 1024, f32", "csr squared",

@@ -12,6 +12,7 @@
 #include <memory>
 #include <thread>
 
+#include "peer_python.hpp"
 #include "peers.hpp"
 #include "tutti/device.hpp"
 
@@ -109,8 +110,16 @@ void fill_in(row& result, const bench_case& spec, const contestant& ours, const 
   if (spec.met && !lacks_peer(spec)) result.met = spec.met(result);
 }
 
+/// A value of the work in Python, which measures milliseconds.
+std::function<double()> python_value(const bench_case& spec) {
+  const auto milliseconds = spec.python.empty() ? nullptr : python_peer(spec.python);
+  if (!milliseconds || spec.kind != metric::rate) return milliseconds;
+  return [milliseconds, amount = spec.amount] { return amount / milliseconds() * 1e-6; };
+}
+
 void run_case(const bench_case& spec, benchmark::State& state, row& result) {
   workload work = spec.make();
+  if (const auto value = python_value(spec)) work.peer_value = value;
   if (lacks_peer(spec)) work.peer = nullptr, work.check = nullptr;
   if (spec.bound != floor_kind::none) meter().measure(spec.bound, spec.bound_elements);
   contestant ours(spec, work.ours, work.ours_value);

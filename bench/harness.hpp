@@ -53,6 +53,7 @@ struct bench_case {
   std::function<workload()> make{};
   bool on_request = false;   ///< runs only if a filter names it
   bool of_openblas = false;  ///< the peer is OpenBLAS; the row says so if it is missing
+  std::string python{};      ///< the peer is this work of peer_python.py, if it is there
 };
 
 /// Runs every case whose name matches the regular expression, `runs` times each, and passes each
