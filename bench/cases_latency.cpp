@@ -2,13 +2,13 @@
 //
 // The overhead of small work: launches of a small fused kernel compared with empty ones, and a
 // process from its start to its first fused result.
-#include <chrono>
 #include <memory>
 
 #include "child.hpp"
 #include "harness.hpp"
 #include "operands.hpp"
 #include "peer_opencl.hpp"
+#include "timing.hpp"
 #include "tutti/array.hpp"
 #include "tutti/device.hpp"
 #include "tutti/ops.hpp"
@@ -46,10 +46,7 @@ workload small_launches() {
 }
 
 double process_milliseconds(const char* program) {
-  const auto start = std::chrono::steady_clock::now();
-  output_of(program);
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
+  return 1e3 * seconds([&] { output_of(program); });
 }
 
 }  // namespace

@@ -14,29 +14,15 @@
 
 #include "peer_python.hpp"
 #include "peers.hpp"
+#include "timing.hpp"
 #include "tutti/device.hpp"
 
 namespace tutti::bench {
 namespace {
 
-using steady = std::chrono::steady_clock;
-
 constexpr double least_sample_seconds = 0.02;
 // Workers of OpenBLAS 0.3 spin for 2^28 clocks after their work; the next run needs idle cores.
 constexpr std::chrono::milliseconds pause(150);
-
-double seconds(const std::function<void()>& work, int repeats) {
-  const auto start = steady::now();
-  for (int i = 0; i < repeats; ++i) work();
-  return std::chrono::duration<double>(steady::now() - start).count() / repeats;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// One side of a comparison: calls it often enough for the clock, and keeps the values.
 class contestant {
@@ -52,7 +38,7 @@ class contestant {
       return;
     }
     work_();
-    const double once = seconds(work_, 1);
+    const double once = seconds(work_);
     repeats_ = std::max(1, static_cast<int>(least_sample_seconds / std::max(once, 1e-9)));
     repeats_ = std::min(repeats_, 100000);
   }
