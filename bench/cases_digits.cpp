@@ -91,21 +91,17 @@ workload perceptron_step() {
 }  // namespace
 
 void add_digits_cases(std::vector<bench_case>& cases) {
-  bench_case c;
-  c.name = "digits: one training step, batch 64";
-  c.kind = metric::time;
-  c.unit = "us";
-  c.peer = "C++ with OpenBLAS";
-  c.make = training_step;
-  c.of_openblas = true;
-  cases.push_back(c);
+  cases.push_back({.name = "digits: one training step, batch 64",
+                   .kind = metric::time,
+                   .unit = "us",
+                   .peer = "C++ with OpenBLAS",
+                   .make = training_step,
+                   .of_openblas = true});
 
-  bench_case p;
-  p.name = "perceptron 784-500-10: one training step, batch 128";
-  p.kind = metric::time;
-  p.unit = "us";
-  p.make = perceptron_step;
-  cases.push_back(p);
+  cases.push_back({.name = "perceptron 784-500-10: one training step, batch 128",
+                   .kind = metric::time,
+                   .unit = "us",
+                   .make = perceptron_step});
 }
 
 }  // namespace tutti::bench

@@ -52,27 +52,23 @@ double process_milliseconds(const char* program) {
 }  // namespace
 
 void add_latency_cases(std::vector<bench_case>& cases) {
-  bench_case c;
-  c.name = "1000 launches of y/2 + tanh(x), 1024 f32";
-  c.kind = metric::time;
-  c.unit = "us";
-  c.amount = launches;
-  c.peer = "empty OpenCL kernel";
-  c.goal = "<= 10 us over the peer";
-  c.met = [](const row& r) { return r.value - r.peer_value <= 10; };
-  c.make = small_launches;
-  cases.push_back(c);
+  cases.push_back({.name = "1000 launches of y/2 + tanh(x), 1024 f32",
+                   .kind = metric::time,
+                   .unit = "us",
+                   .amount = launches,
+                   .peer = "empty OpenCL kernel",
+                   .make = small_launches,
+                   .at_most_over_peer = 10});
 
-  bench_case p;
-  p.name = "process start to first fused result, warm cache";
-  p.kind = metric::direct;
-  p.unit = "ms";
-  p.make = [] {
+  const auto process_start = [] {
     process_milliseconds(TUTTI_BENCH_FIRST);  // fills the cache
     return workload{.ours_value = [] { return process_milliseconds(TUTTI_BENCH_FIRST); }};
   };
-  expect_at_most(p, 150);
-  cases.push_back(p);
+  cases.push_back({.name = "process start to first fused result, warm cache",
+                   .kind = metric::direct,
+                   .unit = "ms",
+                   .make = process_start,
+                   .at_most = 150});
 }
 
 }  // namespace tutti::bench

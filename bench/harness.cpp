@@ -78,6 +78,24 @@ floor_meter& meter() {
 
 bool lacks_peer(const bench_case& spec) { return spec.of_openblas && !peer::has_openblas(); }
 
+std::string goal_of(const bench_case& c) {
+  if (lacks_peer(c)) return "";
+  if (c.at_least_of_peer > 0) return fmt::format(">= {:.2f} of {}", c.at_least_of_peer, c.peer);
+  if (c.at_least_of_floor > 0)
+    return fmt::format(">= {:.2f} of {}", c.at_least_of_floor, name(c.bound));
+  if (c.at_most > 0) return fmt::format("<= {:g} {}", c.at_most, c.unit);
+  if (c.at_most_over_peer > 0)
+    return fmt::format("<= {:g} {} over the peer", c.at_most_over_peer, c.unit);
+  return "";
+}
+
+bool meets_goal(const bench_case& c, const row& r) {
+  return lacks_peer(c) ||
+         (r.peer_ratio >= c.at_least_of_peer && r.floor_ratio >= c.at_least_of_floor &&
+          (c.at_most == 0 || r.value <= c.at_most) &&
+          (c.at_most_over_peer == 0 || r.value - r.peer_value <= c.at_most_over_peer));
+}
+
 void fill_in(row& result, const bench_case& spec, const contestant& ours, const contestant& peer,
              const std::vector<double>& floors) {
   const auto [low, high] = std::minmax_element(ours.values().begin(), ours.values().end());
@@ -93,7 +111,7 @@ void fill_in(row& result, const bench_case& spec, const contestant& ours, const 
         more_is_better ? result.value / result.peer_value : result.peer_value / result.value;
   }
   if (result.floor_value > 0) result.floor_ratio = result.value / result.floor_value;
-  if (spec.met && !lacks_peer(spec)) result.met = spec.met(result);
+  result.met = meets_goal(spec, result);
 }
 
 /// A value of the work in Python, which measures milliseconds.
@@ -150,7 +168,7 @@ std::size_t run_cases(const std::vector<bench_case>& cases, const std::string& f
                                    result.peer =
                                        lacks_peer(spec) ? "OpenBLAS is not here" : spec.peer;
                                    result.floor = name(spec.bound);
-                                   result.goal = lacks_peer(spec) ? "" : spec.goal;
+                                   result.goal = goal_of(spec);
                                    try {
                                      run_case(spec, state, result);
                                    } catch (const std::exception& error) {
@@ -165,21 +183,6 @@ std::size_t run_cases(const std::vector<bench_case>& cases, const std::string& f
   }
   silent_reporter reporter;
   return benchmark::RunSpecifiedBenchmarks(&reporter, filter.empty() ? "." : filter);
-}
-
-void expect_of_peer(bench_case& c, double times) {
-  c.goal = fmt::format(">= {:.2f} of {}", times, c.peer);
-  c.met = [times](const row& r) { return r.peer_ratio >= times; };
-}
-
-void expect_of_floor(bench_case& c, double times) {
-  c.goal = fmt::format(">= {:.2f} of {}", times, name(c.bound));
-  c.met = [times](const row& r) { return r.floor_ratio >= times; };
-}
-
-void expect_at_most(bench_case& c, double value) {
-  c.goal = fmt::format("<= {:g} {}", value, c.unit);
-  c.met = [value](const row& r) { return r.value <= value; };
 }
 
 }  // namespace tutti::bench
