@@ -52,15 +52,6 @@ void check_host_event(session& s) {
   }
 }
 
-tutti_status failed_by_host() {
-  tutti_status status{};
-  status.struct_size = sizeof status;
-  status.code = TUTTI_ERROR_DRIVER;
-  status.vendor_code = -4711;
-  status.message = "the sender of parcel 17 went away";
-  return status;
-}
-
 void require_told(tutti_status* status, const char* who) {
   const outcome told = take(status);
   require(told.code == TUTTI_ERROR_DRIVER && told.message.find("parcel 17") != std::string::npos,
