@@ -183,18 +183,12 @@ handle<tutti_program> made_as_given(session& s, const tutti_program_desc& desc) 
 // ignored.
 void check_struct_sizes(session& s) {
   launch_fixture f(s);
-  struct {
-    tutti_program_desc known;
-    unsigned char beyond[64];
-  } longer;
-  std::memset(static_cast<void*>(&longer), 0xCD, sizeof longer);
-  longer.known = f.spec.desc();
-  longer.known.struct_size = sizeof longer;
-  f.program = made_as_given(s, longer.known);
-  struct {
-    tutti_program_launch known;
-    unsigned char beyond[64];
-  } long_launch;
+  longer<tutti_program_desc> long_desc;
+  std::memset(static_cast<void*>(&long_desc), 0xCD, sizeof long_desc);
+  long_desc.known = f.spec.desc();
+  long_desc.known.struct_size = sizeof long_desc;
+  f.program = made_as_given(s, long_desc.known);
+  longer<tutti_program_launch> long_launch;
   std::memset(static_cast<void*>(&long_launch), 0xCD, sizeof long_launch);
   long_launch.known = f.desc;
   long_launch.known.struct_size = sizeof long_launch;
@@ -226,21 +220,16 @@ class widened {
   template <typename List>
   explicit widened(const List& list) {
     for (const T& value : list) {
-      element& e = elements_.emplace_back();
+      longer<T>& e = elements_.emplace_back();
       std::memset(static_cast<void*>(&e), 0xCD, sizeof e);
       e.known = value;
     }
   }
   const T* data() const { return &elements_[0].known; }
-  static constexpr uint32_t size = sizeof(T) + 24;
+  static constexpr uint32_t size = sizeof(longer<T>);
 
  private:
-  struct element {
-    T known;
-    unsigned char beyond[24];
-  };
-  static_assert(sizeof(element) == size);
-  std::vector<element> elements_;
+  std::vector<longer<T>> elements_;
 };
 
 void check_array_strides(session& s) {

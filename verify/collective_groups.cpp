@@ -182,13 +182,10 @@ void check_communicators(session& s) {
       all[1].rank = 1;
     }
     // Ranks in another order than the devices, as far apart as participant_size says.
-    struct {
-      tutti_participant known;
-      uint64_t beyond[3];
-    } wide[3] = {};
+    longer<tutti_participant> wide[3];
     for (uint32_t n = 0; n < r.size(); ++n) {
       wide[n].known = {all[n].device, r.size() - 1 - n, 0};
-      std::fill_n(wide[n].beyond, 3, ~uint64_t{0});
+      std::ranges::fill(wide[n].beyond, ~uint64_t{0});
     }
     desc.participants = &wide[0].known;
     desc.participant_size = sizeof wide[0];

@@ -15,10 +15,7 @@ namespace {
 struct raw_operator {
   std::vector<tutti_view_desc> views;
   any_params params{};
-  struct {
-    tutti_operator_desc known;
-    unsigned char beyond[32];
-  } desc{};
+  longer<tutti_operator_desc, 4> desc;
 };
 
 void change_view(tutti_view_desc& v, generator& random, changes& c) {

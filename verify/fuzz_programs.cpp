@@ -78,10 +78,7 @@ class raw_program {
   }
 
   std::vector<uint8_t> scalars_;
-  struct {
-    tutti_program_desc known;
-    unsigned char beyond[64] = {};
-  } desc_;
+  longer<tutti_program_desc> desc_;
 };
 
 void change_header(raw_program& p, generator& random, changes& c) {

@@ -86,6 +86,13 @@ class handle {
   void (*release_)(T*) = nullptr;
 };
 
+// A struct of a newer caller, with more fields than the plugin knows.
+template <typename T, size_t Words = 8>
+struct longer {
+  T known{};
+  uint64_t beyond[Words] = {};
+};
+
 struct program_spec;
 
 // The largest error of an operation in a dtype so far, in units in the last place of the result.

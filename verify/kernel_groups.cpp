@@ -132,10 +132,7 @@ struct rig {
   std::vector<int32_t> values;
   int32_t factor = 3;
   // Larger than the plugin knows them, as argument_size states.
-  struct {
-    tutti_kernel_argument known;
-    unsigned char beyond[24];
-  } arguments[3];
+  longer<tutti_kernel_argument> arguments[3];
   tutti_kernel_launch launch{};
 };
 

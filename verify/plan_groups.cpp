@@ -63,23 +63,6 @@ void check_released(session& s, trial (*make)(uint64_t)) {
 
 // ---- structs of a newer caller
 
-struct longer_view {
-  tutti_view_desc known;
-  uint64_t beyond[5];
-};
-struct longer_range {
-  tutti_range known;
-  uint64_t beyond[3];
-};
-struct longer_params {
-  tutti_scan_params known;
-  uint64_t beyond[2];
-};
-struct longer_desc {
-  tutti_operator_desc known;
-  uint64_t beyond[4];
-};
-
 // A scan described in structs with more fields than the plugin knows, all zero.
 struct newer_caller {
   explicit newer_caller(const trial& t) {
@@ -90,13 +73,13 @@ struct newer_caller {
     desc.known.kind = t.kind;
     desc.known.output_count = 1;
     desc.known.input_count = static_cast<uint32_t>(views.size() - 1);
-    desc.known.view_size = sizeof(longer_view);
+    desc.known.view_size = sizeof(longer<tutti_view_desc>);
     desc.known.views = &views[0].known;
     desc.known.params = &params;
   }
-  std::vector<longer_view> views;
-  longer_params params{};
-  longer_desc desc{};
+  std::vector<longer<tutti_view_desc>> views;
+  longer<tutti_scan_params> params;
+  longer<tutti_operator_desc> desc;
 };
 
 void check_longer_structs(session& s) {
@@ -106,10 +89,10 @@ void check_longer_structs(session& s) {
   require_support(s, caller.desc.known);
   const handle<tutti_plan> plan = s.plan(caller.desc.known);
   placement place(s, t, plan.get(), 2);
-  std::vector<longer_range> operands;
+  std::vector<longer<tutti_range>> operands;
   for (const tutti_range& r : place.operands()) operands.push_back({r, {~0ull, ~0ull, ~0ull}});
   tutti_operator_launch launch = place.launch();
-  launch.operand_size = sizeof(longer_range);
+  launch.operand_size = sizeof(longer<tutti_range>);
   launch.operands = &operands[0].known;
   check(s.api->op->launch(s.main_stream.get(), plan.get(), &launch, nullptr), "operator launch");
   check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
