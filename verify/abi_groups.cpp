@@ -132,21 +132,17 @@ struct launch_fixture {
 void check_bad_launch(session& s) {
   launch_fixture f(s);
   require(bool(f.launch(s, nullptr)), "accepted: no launch");
-  tutti_program_launch l = f.desc;
-  l.struct_size = 0;
-  require(bool(f.launch(s, &l)), "accepted: struct_size 0");
-  l = f.desc;
-  l.inputs = nullptr;
-  require(bool(f.launch(s, &l)), "accepted: no inputs");
-  l = f.desc;
-  l.outputs = nullptr;
-  require(bool(f.launch(s, &l)), "accepted: no outputs");
-  l = f.desc;
-  l.operand_size = 0;
-  require(bool(f.launch(s, &l)), "accepted: operand_size 0");
-  l = f.desc;
+  const auto refused = [&](const char* what, void (*change)(tutti_program_launch&)) {
+    tutti_program_launch l = f.desc;
+    change(l);
+    require(bool(f.launch(s, &l)), std::string("accepted: ") + what);
+  };
+  refused("struct_size 0", [](tutti_program_launch& l) { l.struct_size = 0; });
+  refused("no inputs", [](tutti_program_launch& l) { l.inputs = nullptr; });
+  refused("no outputs", [](tutti_program_launch& l) { l.outputs = nullptr; });
+  refused("operand_size 0", [](tutti_program_launch& l) { l.operand_size = 0; });
   f.operands[1].buffer = nullptr;
-  require(bool(f.launch(s, &l)), "accepted: a NULL buffer");
+  require(bool(f.launch(s, &f.desc)), "accepted: a NULL buffer");
   f.operands[1].buffer = f.buffers[1].get();
   check(s.api->program->launch(s.main_stream.get(), f.program.get(), &f.desc, nullptr), "launch");
   f.expect_result(s, "after refused launches");

@@ -129,43 +129,32 @@ void check_unknown_fields(session& s) {
   refused("a field beyond a view", [](newer_caller& c) { c.views[1].beyond[4] = 1; });
 }
 
-void expect_invalid(session& s, const tutti_operator_desc& desc, const char* what) {
-  tutti_plan* plan = nullptr;
-  const outcome made = take(s.api->op->create(s.device.get(), &desc, &plan));
-  const handle<tutti_plan> held(plan, s.api->op->release);
-  require(made.code == TUTTI_ERROR_INVALID_ARGUMENT && !made.message.empty(), [&] {
-    return std::string(what) + " gives code " + std::to_string(made.code) + ": " + made.message;
-  });
-}
-
 void check_counts(session& s) {
   const trial t = gather(s.seed);
   const std::vector<tutti_view_desc> views = describe(t.views);
   const tutti_operator_desc good = describe(t.kind, views, t.params);
   require_support(s, good);
-  tutti_operator_desc bad = good;
-  bad.input_count = 1;
-  expect_invalid(s, bad, "one input too few");
-  bad.input_count = 3;
   std::vector<tutti_view_desc> more = views;
   more.push_back(views.back());
-  bad.views = more.data();
-  expect_invalid(s, bad, "one input too many");
-  bad = good;
-  bad.output_count = 0, bad.input_count = 3;
-  expect_invalid(s, bad, "no output");
-  bad = good;
-  bad.output_count = ~0u;
-  expect_invalid(s, bad, "2^32-1 outputs");
-  bad = good;
-  bad.views = nullptr;
-  expect_invalid(s, bad, "no views");
-  bad = good;
-  bad.view_size = 4;
-  expect_invalid(s, bad, "views of 4 bytes");
-  bad = good;
-  bad.struct_size = 0;
-  expect_invalid(s, bad, "struct_size 0");
+  const auto invalid = [&](const char* what, auto change) {
+    tutti_operator_desc bad = good;
+    bad.views = more.data();
+    change(bad);
+    tutti_plan* plan = nullptr;
+    const outcome made = take(s.api->op->create(s.device.get(), &bad, &plan));
+    const handle<tutti_plan> held(plan, s.api->op->release);
+    require(made.code == TUTTI_ERROR_INVALID_ARGUMENT && !made.message.empty(), [&] {
+      return std::string(what) + " gives code " + std::to_string(made.code) + ": " + made.message;
+    });
+  };
+  using desc = tutti_operator_desc;
+  invalid("one input too few", [](desc& d) { d.input_count = 1; });
+  invalid("one input too many", [](desc& d) { d.input_count = 3; });
+  invalid("no output", [](desc& d) { d.output_count = 0, d.input_count = 3; });
+  invalid("2^32-1 outputs", [](desc& d) { d.output_count = ~0u; });
+  invalid("no views", [](desc& d) { d.views = nullptr; });
+  invalid("views of 4 bytes", [](desc& d) { d.view_size = 4; });
+  invalid("struct_size 0", [](desc& d) { d.struct_size = 0; });
   tutti_plan* none = nullptr;
   require(bool(take(s.api->op->create(s.device.get(), nullptr, &none))), "no description accepted");
 
@@ -177,17 +166,16 @@ void check_counts(session& s) {
       return std::string(what) + " gives code " + std::to_string(now.code) + ": " + now.message;
     });
   };
-  tutti_operator_launch launch = place.launch();
-  launch.operand_count = 2;
-  refused(&launch, "a launch of one operand too few");
-  launch.operand_count = 4;
-  refused(&launch, "a launch of one operand too many");
-  launch = place.launch();
-  launch.operands = nullptr;
-  refused(&launch, "a launch without operands");
-  launch = place.launch();
-  launch.operand_size = 4;
-  refused(&launch, "operands of 4 bytes");
+  const auto refused_with = [&](const char* what, void (*change)(tutti_operator_launch&)) {
+    tutti_operator_launch launch = place.launch();
+    change(launch);
+    refused(&launch, what);
+  };
+  using launch = tutti_operator_launch;
+  refused_with("a launch of one operand too few", [](launch& l) { l.operand_count = 2; });
+  refused_with("a launch of one operand too many", [](launch& l) { l.operand_count = 4; });
+  refused_with("a launch without operands", [](launch& l) { l.operands = nullptr; });
+  refused_with("operands of 4 bytes", [](launch& l) { l.operand_size = 4; });
   refused(nullptr, "no launch");
   tutti_buffer* const kept = place.operands()[1].buffer;
   place.operands()[1].buffer = nullptr;
