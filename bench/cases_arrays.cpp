@@ -12,7 +12,6 @@
 
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
@@ -47,6 +46,20 @@ struct data {
   array x, index, y;
 };
 
+std::shared_ptr<data> make_data(const shape& extents) {
+  auto d = std::make_shared<data>();
+  d->a = operand<float>(static_cast<std::size_t>(extents.size()), 3);
+  d->x = array::from(d->a, extents).wait();
+  return d;
+}
+
+std::shared_ptr<data> make_data(const shape& extents, const std::vector<std::int32_t>& places) {
+  auto d = make_data(extents);
+  d->places = places;
+  d->index = array::from(places).wait();
+  return d;
+}
+
 std::string check_floats(const data& d, double tolerance) {
   return compare(d.y.to_vector<float>(), d.expected, tolerance);
 }
@@ -71,11 +84,7 @@ workload draws(std::function<array()> draw, double mean, double variance) {
 }
 
 workload takes() {
-  auto d = std::make_shared<data>();
-  d->a = operand<float>(million, 3);
-  d->places = random_order();
-  d->x = array::from(d->a).wait();
-  d->index = array::from(d->places).wait();
+  auto d = make_data({million}, random_order());
   for (const std::int32_t place : d->places)
     d->expected.push_back(d->a[static_cast<std::size_t>(place)]);
   return {.ours = [d] { d->y = take(d->x, d->index).wait(); },
@@ -83,11 +92,7 @@ workload takes() {
 }
 
 workload scatters() {
-  auto d = std::make_shared<data>();
-  d->a = operand<float>(million, 3);
-  d->places = random_order();
-  d->x = array::from(d->a).wait();
-  d->index = array::from(d->places).wait();
+  auto d = make_data({million}, random_order());
   d->expected.resize(million);
   for (std::size_t i = 0; i < d->places.size(); ++i)
     d->expected[static_cast<std::size_t>(d->places[i])] = d->a[i];
@@ -97,11 +102,7 @@ workload scatters() {
 }
 
 workload scattered_sums() {
-  auto d = std::make_shared<data>();
-  d->a = operand<float>(327680, 3);
-  d->places = random_integers(d->a.size(), 65536, 9);
-  d->x = array::from(d->a).wait();
-  d->index = array::from(d->places).wait();
+  auto d = make_data({327680}, random_integers(327680, 65536, 9));
   d->expected.resize(65536);
   for (std::size_t i = 0; i < d->places.size(); ++i)
     d->expected[static_cast<std::size_t>(d->places[i])] += d->a[i];
@@ -111,9 +112,7 @@ workload scattered_sums() {
 }
 
 workload transposes() {
-  auto d = std::make_shared<data>();
-  d->a = operand<float>(side * side, 3);
-  d->x = array::from(d->a, {side, side}).wait();
+  auto d = make_data({side, side});
   for (std::size_t i = 0; i < side; ++i)
     for (std::size_t j = 0; j < side; ++j) d->expected.push_back(d->a[j * side + i]);
   return {.ours =
@@ -141,9 +140,8 @@ workload members() {
 }
 
 workload positions() {
-  auto d = std::make_shared<data>();
-  d->a = operand<float>(million, 3);
-  d->x = (array::from(d->a) > 0).wait();
+  auto d = make_data({million});
+  d->x = (d->x > 0).wait();
   return {.ours = [d] { d->y = nonzero(d->x)[0].wait(); },
           .check =
               [d] {
@@ -167,9 +165,7 @@ workload joins() {
 }
 
 workload log_sums() {
-  auto d = std::make_shared<data>();
-  d->a = operand<float>(million, 3);
-  d->x = array::from(d->a).wait();
+  auto d = make_data({million});
   double sum = 0;
   for (const float v : d->a)
     d->expected.push_back(static_cast<float>(std::log(sum += std::exp(static_cast<double>(v)))));
@@ -178,9 +174,7 @@ workload log_sums() {
 }
 
 workload sums() {
-  auto d = std::make_shared<data>();
-  d->a = operand<float>(side * side, 3);
-  d->x = array::from(d->a, {side, side}).wait();
+  auto d = make_data({side, side});
   d->expected = {static_cast<float>(std::accumulate(d->a.begin(), d->a.end(), 0.0))};
   return {.ours = [d] { d->y = sum(d->x).wait(); },
           .check = [d] { return check_floats(*d, 1e-3); }};
@@ -188,9 +182,7 @@ workload sums() {
 
 // Rows of five elements, as for points in a low-dimensional space.
 workload short_rows(bool least) {
-  auto d = std::make_shared<data>();
-  d->a = operand<float>(5 * million, 3);
-  d->x = array::from(d->a, {million, 5}).wait();
+  auto d = make_data({million, 5});
   for (std::size_t i = 0; i < million; ++i) {
     const auto row = d->a.begin() + static_cast<std::ptrdiff_t>(5 * i);
     d->expected.push_back(least ? static_cast<float>(std::min_element(row, row + 5) - row)
@@ -204,9 +196,7 @@ workload short_rows(bool least) {
 }
 
 workload variances() {
-  auto d = std::make_shared<data>();
-  d->a = operand<float>(side * side, 3);
-  d->x = array::from(d->a, {side, side}).wait();
+  auto d = make_data({side, side});
   for (std::size_t i = 0; i < side; ++i) {
     const auto row = d->a.begin() + static_cast<std::ptrdiff_t>(i * side);
     const double mean = std::accumulate(row, row + side, 0.0) / side;
@@ -233,18 +223,13 @@ workload choices() {
 
 void add_array_cases(std::vector<bench_case>& cases) {
   const auto add = [&](const char* name, const char* peer, std::function<workload()> make) {
-    bench_case c;
-    c.name = name;
-    c.kind = metric::time;
-    c.unit = "ms";
-    c.peer = "fastest of NumPy, JAX, PyTorch";
-    c.make = [make, peer] {
-      workload work = make();
-      work.peer_value = python_peer(peer);
-      return work;
-    };
-    expect_of_peer(c, 1);
-    cases.push_back(std::move(c));
+    cases.push_back({.name = name,
+                     .kind = metric::time,
+                     .unit = "ms",
+                     .peer = "fastest of NumPy, JAX, PyTorch",
+                     .make = std::move(make),
+                     .python = peer,
+                     .at_least_of_peer = 1});
   };
   const shape many{16 * million};
   add("uniform numbers, 16M f32", "uniform",

@@ -9,7 +9,6 @@
 
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/convolution.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/ops.hpp"
@@ -120,19 +119,13 @@ workload residual_block(std::int64_t batch, std::int64_t channels, std::int64_t 
 void add_convolution_cases(std::vector<bench_case>& cases) {
   const auto add = [&](const char* name, const char* peer, double operations, double goal,
                        std::function<workload()> make) {
-    bench_case c;
-    c.name = name;
-    c.unit = "GFLOP/s";
-    c.amount = operations;
-    c.peer = "PyTorch";
-    c.make = [make = std::move(make), peer = std::string(peer), operations] {
-      workload work = make();
-      if (const auto milliseconds = python_peer(peer))
-        work.peer_value = [=] { return operations / milliseconds() * 1e-6; };
-      return work;
-    };
-    expect_of_peer(c, goal);
-    cases.push_back(std::move(c));
+    cases.push_back({.name = name,
+                     .unit = "GFLOP/s",
+                     .amount = operations,
+                     .peer = "PyTorch",
+                     .make = std::move(make),
+                     .python = peer,
+                     .at_least_of_peer = goal});
   };
   const layer square{32, 64, 56, 64, 3, 1};
   add("conv2d 3x3 32x64x56x56 to 64, f32", "conv forward", square.operations(), 1.2,
@@ -146,25 +139,21 @@ void add_convolution_cases(std::vector<bench_case>& cases) {
       1.2, [] { return residual_block(8, 64, 56); });
 
   const layer point{32, 64, 56, 64, 1, 1};
-  bench_case c;
-  c.name = "conv2d 1x1 32x64x56x56 to 64, f32";
-  c.unit = "GFLOP/s";
-  c.amount = point.operations();
-  c.peer = "matmul";
-  c.make = [=] { return one_tap(point); };
-  expect_of_peer(c, 0.95);
-  cases.push_back(c);
+  cases.push_back({.name = "conv2d 1x1 32x64x56x56 to 64, f32",
+                   .unit = "GFLOP/s",
+                   .amount = point.operations(),
+                   .peer = "matmul",
+                   .make = [=] { return one_tap(point); },
+                   .at_least_of_peer = 0.95});
 
   const layer depthwise{32, 128, 56, 128, 3, 128};
-  bench_case d;
-  d.name = "conv2d 3x3 depthwise 32x128x56x56, f32";
-  d.unit = "GB/s";
-  d.amount = 8.0 * static_cast<double>(depthwise.of_x().size());
-  d.bound = floor_kind::copy;
-  d.bound_elements = static_cast<std::size_t>(depthwise.of_x().size());
-  d.make = [=] { return forward(depthwise); };
-  expect_of_floor(d, 0.8);
-  cases.push_back(std::move(d));
+  cases.push_back({.name = "conv2d 3x3 depthwise 32x128x56x56, f32",
+                   .unit = "GB/s",
+                   .amount = 8.0 * static_cast<double>(depthwise.of_x().size()),
+                   .bound = floor_kind::copy,
+                   .bound_elements = static_cast<std::size_t>(depthwise.of_x().size()),
+                   .make = [=] { return forward(depthwise); },
+                   .at_least_of_floor = 0.8});
 }
 
 }  // namespace tutti::bench

@@ -50,14 +50,12 @@ void add_products(std::vector<bench_case>& cases) {
   const std::string_view precision = text != nullptr ? text : "";
   const bool fast = precision == "high" || precision == "medium";
   const auto add = [&](const char* name, int n, type kind) {
-    bench_case c;
-    c.name = fmt::format("cuda: matmul {} {}", name, n);
-    c.unit = "GFLOP/s";
-    c.amount = 2.0 * n * n * n;
-    c.peer = "cuBLASLt";
-    c.make = [n, kind] { return product(n, kind); };
-    expect_of_peer(c, 0.95);
-    cases.push_back(std::move(c));
+    cases.push_back({.name = fmt::format("cuda: matmul {} {}", name, n),
+                     .unit = "GFLOP/s",
+                     .amount = 2.0 * n * n * n,
+                     .peer = "cuBLASLt",
+                     .make = [n, kind] { return product(n, kind); },
+                     .at_least_of_peer = 0.95});
   };
   for (int n = 1024; n <= 16384; n *= 2)
     add(fast ? "tf32" : "f32", n, fast ? type::tf32 : type::f32);
@@ -68,12 +66,7 @@ void add_products(std::vector<bench_case>& cases) {
 void add_bandwidth(std::vector<bench_case>& cases, const char* name, double bytes,
                    std::function<array(const array&, const array&)> f, const shape& extents,
                    bool two) {
-  bench_case c;
-  c.name = fmt::format("cuda: {}", name);
-  c.unit = "GB/s";
-  c.amount = bytes;
-  c.peer = "copy on the device";
-  c.make = [=] {
+  const auto make = [=] {
     struct data {
       array x, y, z;
       std::unique_ptr<peer::cuda_copy> copy;
@@ -88,8 +81,12 @@ void add_bandwidth(std::vector<bench_case>& cases, const char* name, double byte
     work.peer = [d] { d->copy->run(); };
     return work;
   };
-  expect_of_peer(c, 0.90);
-  cases.push_back(std::move(c));
+  cases.push_back({.name = fmt::format("cuda: {}", name),
+                   .unit = "GB/s",
+                   .amount = bytes,
+                   .peer = "copy on the device",
+                   .make = make,
+                   .at_least_of_peer = 0.90});
 }
 
 workload queue_of_launches(int count) {
@@ -121,14 +118,12 @@ void add_cuda_cases(std::vector<bench_case>& cases) {
   add_bandwidth(
       cases, "column sums 8192x8192 f32", plane, [](auto& a, auto&) { return sum(a, 0); }, square,
       false);
-  bench_case c;
-  c.name = "cuda: each of 1000 launches of y/2 + x, 1024 f32";
-  c.kind = metric::time;
-  c.unit = "us";
-  c.amount = 1000;
-  c.make = [] { return queue_of_launches(1000); };
-  expect_at_most(c, 5);
-  cases.push_back(std::move(c));
+  cases.push_back({.name = "cuda: each of 1000 launches of y/2 + x, 1024 f32",
+                   .kind = metric::time,
+                   .unit = "us",
+                   .amount = 1000,
+                   .make = [] { return queue_of_launches(1000); },
+                   .at_most = 5});
 }
 
 }  // namespace tutti::bench

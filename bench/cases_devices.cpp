@@ -26,16 +26,11 @@ double rate_of(const std::string& work, int members, const environment& where) {
 bench_case of_sub_devices(const std::string& work, const std::string& name, const std::string& unit,
                           const std::string& peer, double goal, int peer_members,
                           const environment& peer_where) {
-  bench_case c;
-  c.name = name;
-  c.unit = unit;
-  c.peer = peer;
-  expect_of_peer(c, goal);
-  c.make = [=] {
+  const auto make = [=] {
     return workload{.ours_value = [=] { return rate_of(work, 2, one_core_each); },
                     .peer_value = [=] { return rate_of(work, peer_members, peer_where); }};
   };
-  return c;
+  return {.name = name, .unit = unit, .peer = peer, .make = make, .at_least_of_peer = goal};
 }
 
 // From the default device to one of another plugin; the peer is single-threaded memcpy.
@@ -72,14 +67,12 @@ void add_device_cases(std::vector<bench_case>& cases) {
   cases.push_back(of_sub_devices("threads",
                                  "small evaluations, a thread on each of two sub-devices", "1/s",
                                  "one thread on one of them", 1.8, 1, one_core_each));
-  bench_case c;
-  c.name = "copy of 64 MiB to another plugin";
-  c.unit = "GB/s";
-  c.amount = static_cast<double>(std::size_t{64} << 20);
-  c.peer = "memcpy";
-  c.make = copies;
-  expect_of_peer(c, 0.7);
-  cases.push_back(c);
+  cases.push_back({.name = "copy of 64 MiB to another plugin",
+                   .unit = "GB/s",
+                   .amount = static_cast<double>(std::size_t{64} << 20),
+                   .peer = "memcpy",
+                   .make = copies,
+                   .at_least_of_peer = 0.7});
 }
 
 }  // namespace tutti::bench

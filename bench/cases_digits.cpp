@@ -15,28 +15,24 @@ namespace {
 
 constexpr int batch = 64;
 
-struct data {
-  nn::sequential network = nn::perceptron(
-      {peer::digits_network::inputs, peer::digits_network::hidden, peer::digits_network::classes},
-      random::key{7}, [](const array& a) { return relu(a); });
+// A perceptron, and a batch of rows of ten classes.
+struct training {
+  nn::sequential network;
   std::vector<array> parameters = network.parameters();
   nn::adam optimizer;
-  std::vector<float> x = operand<float>(batch * peer::digits_network::inputs, 11);
+  std::vector<float> x;
   std::vector<int> labels;
-  array inputs, truth, loss;
-  std::vector<float> peer_losses, losses;
-  std::unique_ptr<peer::digits_network> other;
+  array inputs, truth;
 
-  data() {
-    for (int i = 0; i < batch; ++i) labels.push_back(i % peer::digits_network::classes);
-    inputs = array::from(x, {batch, peer::digits_network::inputs}).wait();
+  training(const std::vector<std::int64_t>& widths, int rows)
+      : network(nn::perceptron(widths, random::key{7}, relu)),
+        x(operand<float>(static_cast<std::size_t>(rows * widths[0]), 11)) {
+    for (int i = 0; i < rows; ++i) labels.push_back(i % 10);
+    inputs = array::from(x, {rows, widths[0]}).wait();
     truth = array::from(labels).wait();
-    std::vector<std::vector<float>> values;
-    for (const array& p : parameters) values.push_back(p.to_vector<float>());
-    other = std::make_unique<peer::digits_network>(batch, std::move(values));
   }
 
-  void step() {
+  float step() {
     const auto loss_of = [this](const std::vector<array>& p) {
       return nn::cross_entropy(network.apply(p, inputs), truth);
     };
@@ -46,15 +42,26 @@ struct data {
     wanted.insert(wanted.end(), optimizer.state().begin(), optimizer.state().end());
     wanted.push_back(value);
     eval(wanted);
-    losses.push_back(static_cast<float>(value.item()));
+    return value.item<float>();
   }
 };
 
 workload training_step() {
+  using peer::digits_network;
+  struct data {
+    training ours{{digits_network::inputs, digits_network::hidden, digits_network::classes}, batch};
+    std::vector<float> peer_losses, losses;
+    std::unique_ptr<digits_network> other;
+  };
   auto d = std::make_shared<data>();
+  std::vector<std::vector<float>> values;
+  for (const array& p : d->ours.parameters) values.push_back(p.to_vector<float>());
+  d->other = std::make_unique<digits_network>(batch, std::move(values));
   workload work;
-  work.ours = [d] { d->step(); };
-  work.peer = [d] { d->peer_losses.push_back(d->other->step(d->x.data(), d->labels.data())); };
+  work.ours = [d] { d->losses.push_back(d->ours.step()); };
+  work.peer = [d] {
+    d->peer_losses.push_back(d->other->step(d->ours.x.data(), d->ours.labels.data()));
+  };
   // Both start with the same parameters, so their first losses are equal.
   work.check = [d] {
     const auto first = [](std::vector<float> v) { return std::vector<float>(&v[0], &v[2]); };
@@ -65,31 +72,14 @@ workload training_step() {
 
 // The step that PyTorch also runs (torch_steps.py): 784 - 500 - 10, batch 128, Adam.
 workload perceptron_step() {
-  struct perceptron {
-    nn::sequential network =
-        nn::perceptron({784, 500, 10}, random::key{7}, [](const array& a) { return relu(a); });
-    std::vector<array> parameters = network.parameters();
-    nn::adam optimizer;
-    array inputs = array::from(operand<float>(128 * 784, 11), {128, 784}).wait();
-    array truth;
-    double first = 0, loss = 0;
+  struct data {
+    training ours{{784, 500, 10}, 128};
+    float first = 0, loss = 0;
   };
-  auto d = std::make_shared<perceptron>();
-  std::vector<int> labels;
-  for (int i = 0; i < 128; ++i) labels.push_back(i % 10);
-  d->truth = array::from(labels).wait();
+  auto d = std::make_shared<data>();
   workload work;
   work.ours = [d] {
-    const auto loss_of = [&](const std::vector<array>& p) {
-      return nn::cross_entropy(d->network.apply(p, d->inputs), d->truth);
-    };
-    auto [value, gradients] = value_and_grad(loss_of)(d->parameters);
-    d->parameters = d->optimizer.step(d->parameters, gradients);
-    std::vector<array> wanted = d->parameters;
-    wanted.insert(wanted.end(), d->optimizer.state().begin(), d->optimizer.state().end());
-    wanted.push_back(value);
-    eval(wanted);
-    d->loss = value.item();
+    d->loss = d->ours.step();
     if (d->first == 0) d->first = d->loss;
   };
   work.check = [d] {
@@ -101,21 +91,17 @@ workload perceptron_step() {
 }  // namespace
 
 void add_digits_cases(std::vector<bench_case>& cases) {
-  bench_case c;
-  c.name = "digits: one training step, batch 64";
-  c.kind = metric::time;
-  c.unit = "us";
-  c.peer = "C++ with OpenBLAS";
-  c.make = training_step;
-  c.of_openblas = true;
-  cases.push_back(c);
+  cases.push_back({.name = "digits: one training step, batch 64",
+                   .kind = metric::time,
+                   .unit = "us",
+                   .peer = "C++ with OpenBLAS",
+                   .make = training_step,
+                   .of_openblas = true});
 
-  bench_case p;
-  p.name = "perceptron 784-500-10: one training step, batch 128";
-  p.kind = metric::time;
-  p.unit = "us";
-  p.make = perceptron_step;
-  cases.push_back(p);
+  cases.push_back({.name = "perceptron 784-500-10: one training step, batch 128",
+                   .kind = metric::time,
+                   .unit = "us",
+                   .make = perceptron_step});
 }
 
 }  // namespace tutti::bench

@@ -117,39 +117,33 @@ workload of_dtype(dtype type) {
 
 void add_dtype_cases(std::vector<bench_case>& cases) {
   for (const dtype type : {dtype::f16, dtype::bf16, dtype::c64}) {
-    bench_case c;
-    c.name = "a*b + a, 16M " + std::string(name(type));
-    c.unit = "GB/s";
-    c.amount = 3.0 * static_cast<double>(count * size_of(type));
-    c.bound = floor_kind::triad;
-    c.bound_elements = count * size_of(type) / sizeof(float);
-    c.make = [type] { return of_dtype(type); };
-    expect_of_floor(c, 0.80);
-    cases.push_back(c);
+    cases.push_back({.name = "a*b + a, 16M " + std::string(name(type)),
+                     .unit = "GB/s",
+                     .amount = 3.0 * static_cast<double>(count * size_of(type)),
+                     .bound = floor_kind::triad,
+                     .bound_elements = count * size_of(type) / sizeof(float),
+                     .make = [type] { return of_dtype(type); },
+                     .at_least_of_floor = 0.80});
   }
 }
 
 }  // namespace
 
 void add_elementwise_cases(std::vector<bench_case>& cases) {
-  bench_case c;
-  c.name = "a*b + tanh(a) - exp(-b*b), 16M f32";
-  c.unit = "GB/s";
-  c.amount = bytes;
-  c.bound = floor_kind::triad;
-  c.bound_elements = count;
-  c.peer = "g++ -Ofast OpenMP";
-  c.make = speed;
-  expect_of_floor(c, 0.80);
-  cases.push_back(c);
+  cases.push_back({.name = "a*b + tanh(a) - exp(-b*b), 16M f32",
+                   .unit = "GB/s",
+                   .amount = bytes,
+                   .bound = floor_kind::triad,
+                   .bound_elements = count,
+                   .peer = "g++ -Ofast OpenMP",
+                   .make = speed,
+                   .at_least_of_floor = 0.80});
 
-  bench_case m;
-  m.name = "peak device memory of that expression";
-  m.kind = metric::direct;
-  m.unit = "MiB";
-  m.make = memory;
-  expect_at_most(m, bytes / (1 << 20));
-  cases.push_back(m);
+  cases.push_back({.name = "peak device memory of that expression",
+                   .kind = metric::direct,
+                   .unit = "MiB",
+                   .make = memory,
+                   .at_most = bytes / (1 << 20)});
   add_dtype_cases(cases);
 }
 

@@ -88,14 +88,12 @@ void add_fft_cases(std::vector<bench_case>& cases) {
                                        : of.extents.size() == 2
                                            ? fmt::format("{}x{} 2d", of.extents[0], of.extents[1])
                                            : fmt::format("{}", of.extents[0]));
-    c.kind = metric::rate;
     c.unit = "GFLOP/s";
     const auto points = static_cast<double>(points_of(of));
     c.amount = 5 * points * of.lines * std::log2(points);
-    c.bound = floor_kind::none;
 #ifdef TUTTI_BENCH_FFTW
     c.peer = "FFTW";
-    expect_of_peer(c, of.of_peer);
+    c.at_least_of_peer = of.of_peer;
 #else
     c.peer = "FFTW is not here";
 #endif

@@ -11,7 +11,6 @@
 
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/image/filters.hpp"
 
 namespace tutti::bench {
@@ -98,22 +97,15 @@ void add_image_cases(std::vector<bench_case>& cases) {
   const auto add = [&](const char* name, const char* peer, std::int64_t results,
                        std::function<array(const array&)> work, expected_pixel expected,
                        double tolerance) {
-    bench_case c;
-    c.name = name;
-    c.kind = metric::rate;
-    c.unit = "GB/s";
-    c.amount = static_cast<double>(4 * (elements + results));
-    c.bound = floor_kind::copy;
-    c.bound_elements = elements;
-    c.peer = "OpenCV";
-    c.make = [=, bytes = c.amount] {
-      workload made = of_picture(work, expected, tolerance);
-      if (const auto milliseconds = python_peer(peer))
-        made.peer_value = [=] { return bytes / milliseconds() * 1e-6; };
-      return made;
-    };
-    expect_of_peer(c, 1);
-    cases.push_back(std::move(c));
+    cases.push_back({.name = name,
+                     .unit = "GB/s",
+                     .amount = static_cast<double>(4 * (elements + results)),
+                     .bound = floor_kind::copy,
+                     .bound_elements = elements,
+                     .peer = "OpenCV",
+                     .make = [=] { return of_picture(work, expected, tolerance); },
+                     .python = peer,
+                     .at_least_of_peer = 1});
   };
   add(
       "resize of 4000x3000x3 f32 to half, area", "resize", elements / 4,

@@ -2,13 +2,13 @@
 //
 // The overhead of small work: launches of a small fused kernel compared with empty ones, and a
 // process from its start to its first fused result.
-#include <chrono>
 #include <memory>
 
 #include "child.hpp"
 #include "harness.hpp"
 #include "operands.hpp"
 #include "peer_opencl.hpp"
+#include "timing.hpp"
 #include "tutti/array.hpp"
 #include "tutti/device.hpp"
 #include "tutti/ops.hpp"
@@ -46,36 +46,29 @@ workload small_launches() {
 }
 
 double process_milliseconds(const char* program) {
-  const auto start = std::chrono::steady_clock::now();
-  output_of(program);
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
+  return 1e3 * seconds([&] { output_of(program); });
 }
 
 }  // namespace
 
 void add_latency_cases(std::vector<bench_case>& cases) {
-  bench_case c;
-  c.name = "1000 launches of y/2 + tanh(x), 1024 f32";
-  c.kind = metric::time;
-  c.unit = "us";
-  c.amount = launches;
-  c.peer = "empty OpenCL kernel";
-  c.goal = "<= 10 us over the peer";
-  c.met = [](const row& r) { return r.value - r.peer_value <= 10; };
-  c.make = small_launches;
-  cases.push_back(c);
+  cases.push_back({.name = "1000 launches of y/2 + tanh(x), 1024 f32",
+                   .kind = metric::time,
+                   .unit = "us",
+                   .amount = launches,
+                   .peer = "empty OpenCL kernel",
+                   .make = small_launches,
+                   .at_most_over_peer = 10});
 
-  bench_case p;
-  p.name = "process start to first fused result, warm cache";
-  p.kind = metric::direct;
-  p.unit = "ms";
-  p.make = [] {
+  const auto process_start = [] {
     process_milliseconds(TUTTI_BENCH_FIRST);  // fills the cache
     return workload{.ours_value = [] { return process_milliseconds(TUTTI_BENCH_FIRST); }};
   };
-  expect_at_most(p, 150);
-  cases.push_back(p);
+  cases.push_back({.name = "process start to first fused result, warm cache",
+                   .kind = metric::direct,
+                   .unit = "ms",
+                   .make = process_start,
+                   .at_most = 150});
 }
 
 }  // namespace tutti::bench

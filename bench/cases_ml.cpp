@@ -8,7 +8,6 @@
 
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/ml.hpp"
 #include "tutti/ops.hpp"
 
@@ -36,22 +35,20 @@ std::shared_ptr<table_of_classes> make_table() {
 
 void add_fit(std::vector<bench_case>& cases, const char* name, const char* peer, double least,
              const std::function<double(const table_of_classes&)>& fit_and_score) {
-  bench_case c;
-  c.name = name;
-  c.kind = metric::time;
-  c.unit = "ms";
-  c.peer = "scikit-learn";
-  c.make = [peer, least, fit_and_score] {
+  const auto make = [least, fit_and_score] {
     const auto t = make_table();
-    workload work{
+    return workload{
         .ours = [t, fit_and_score] { t->score = fit_and_score(*t); },
         .check =
             [t, least] { return t->score > least ? "" : fmt::format("a score of {}", t->score); }};
-    if (const auto milliseconds = python_peer(peer)) work.peer_value = milliseconds;
-    return work;
   };
-  expect_of_peer(c, 1);
-  cases.push_back(std::move(c));
+  cases.push_back({.name = name,
+                   .kind = metric::time,
+                   .unit = "ms",
+                   .peer = "scikit-learn",
+                   .make = make,
+                   .python = peer,
+                   .at_least_of_peer = 1});
 }
 
 }  // namespace

@@ -42,33 +42,20 @@ workload all() {
   return work;
 }
 
-workload along(int axis) {
-  auto d = make_data({side, side}, side);
-  workload work;
-  work.ours = [d, axis] { d->y = sum(d->x, axis).wait(); };
-  work.peer = [d, axis] {
-    (axis == 1 ? peer::row_sums : peer::column_sums)(side, side, d->a.data(), d->expected.data());
+// Of a square array, compared with the results of the peer.
+std::function<workload()> of_rows(std::size_t results, double tolerance,
+                                  array (*ours)(const array&),
+                                  void (*peer)(std::size_t, std::size_t, const float*, float*)) {
+  return [=] {
+    auto d = make_data({side, side}, results);
+    workload work;
+    work.ours = [d, ours] { d->y = ours(d->x).wait(); };
+    work.peer = [d, peer] { peer(side, side, d->a.data(), d->expected.data()); };
+    work.check = [d, tolerance] {
+      return compare(d->y.to_vector<float>(), d->expected, tolerance);
+    };
+    return work;
   };
-  work.check = [d] { return compare(d->y.to_vector<float>(), d->expected, 1e-4); };
-  return work;
-}
-
-workload variance() {
-  auto d = make_data({side, side}, side);
-  workload work;
-  work.ours = [d] { d->y = var(d->x, 1).wait(); };
-  work.peer = [d] { peer::row_variances(side, side, d->a.data(), d->expected.data()); };
-  work.check = [d] { return compare(d->y.to_vector<float>(), d->expected, 1e-4); };
-  return work;
-}
-
-workload softmax_of_rows() {
-  auto d = make_data({side, side}, side * side);
-  workload work;
-  work.ours = [d] { d->y = softmax(d->x, 1).wait(); };
-  work.peer = [d] { peer::softmax(side, side, d->a.data(), d->expected.data()); };
-  work.check = [d] { return compare(d->y.to_vector<float>(), d->expected, 1e-6); };
-  return work;
 }
 
 }  // namespace
@@ -76,23 +63,29 @@ workload softmax_of_rows() {
 void add_reduce_cases(std::vector<bench_case>& cases) {
   const auto add = [&](const char* name, std::int64_t elements, std::function<workload()> make,
                        floor_kind bound = floor_kind::read, double passes = 1, double goal = 0.85) {
-    bench_case c;
-    c.name = name;
-    c.unit = "GB/s";
-    c.amount = passes * static_cast<double>(elements) * sizeof(float);
-    c.bound = bound;
-    c.bound_elements = static_cast<std::size_t>(elements);
-    c.peer = "g++ -Ofast OpenMP";
-    c.make = std::move(make);
-    expect_of_floor(c, goal);
-    cases.push_back(std::move(c));
+    cases.push_back({.name = name,
+                     .unit = "GB/s",
+                     .amount = passes * static_cast<double>(elements) * sizeof(float),
+                     .bound = bound,
+                     .bound_elements = static_cast<std::size_t>(elements),
+                     .peer = "g++ -Ofast OpenMP",
+                     .make = std::move(make),
+                     .at_least_of_floor = goal});
   };
   add("sum of 64M f32", many, all);
-  add("row sums 4096x4096 f32", side * side, [] { return along(1); });
-  add("column sums 4096x4096 f32", side * side, [] { return along(0); });
+  const auto row_sums = of_rows(
+      side, 1e-4, [](const array& x) { return sum(x, 1); }, peer::row_sums);
+  const auto column_sums = of_rows(
+      side, 1e-4, [](const array& x) { return sum(x, 0); }, peer::column_sums);
+  const auto variances = of_rows(
+      side, 1e-4, [](const array& x) { return var(x, 1); }, peer::row_variances);
+  const auto softmaxes = of_rows(
+      side * side, 1e-6, [](const array& x) { return softmax(x, 1); }, peer::softmax);
+  add("row sums 4096x4096 f32", side * side, row_sums);
+  add("column sums 4096x4096 f32", side * side, column_sums);
   // At most the time of two passes: reads for variance, reads and writes for softmax.
-  add("row variances 4096x4096 f32", side * side, variance, floor_kind::read, 2, 1);
-  add("softmax of rows 4096x4096 f32", side * side, softmax_of_rows, floor_kind::copy, 4, 1);
+  add("row variances 4096x4096 f32", side * side, variances, floor_kind::read, 2, 1);
+  add("softmax of rows 4096x4096 f32", side * side, softmaxes, floor_kind::copy, 4, 1);
 }
 
 }  // namespace tutti::bench

@@ -11,7 +11,6 @@
 #include "child.hpp"
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/data.hpp"
 #include "tutti/ml.hpp"
 #include "tutti/nn.hpp"
@@ -30,18 +29,13 @@ array random_rows(const shape& extents) {
 
 void add(std::vector<bench_case>& cases, const char* name, const char* peer, double times,
          const std::function<workload()>& make) {
-  bench_case c;
-  c.name = name;
-  c.kind = metric::time;
-  c.unit = "ms";
-  c.peer = "PyTorch or scikit-learn";
-  c.make = [peer, make] {
-    workload work = make();
-    if (const auto milliseconds = python_peer(peer)) work.peer_value = milliseconds;
-    return work;
-  };
-  expect_of_peer(c, times);
-  cases.push_back(std::move(c));
+  cases.push_back({.name = name,
+                   .kind = metric::time,
+                   .unit = "ms",
+                   .peer = "PyTorch or scikit-learn",
+                   .make = make,
+                   .python = peer,
+                   .at_least_of_peer = times});
 }
 
 /// Training steps on one batch; waits for the last one, as a training loop does.

@@ -10,7 +10,6 @@
 
 #include "harness.hpp"
 #include "operands.hpp"
-#include "peer_python.hpp"
 #include "tutti/signal.hpp"
 
 namespace tutti::bench {
@@ -166,22 +165,15 @@ workload filters(const signal::sections& sos) {
 void add_signal_cases(std::vector<bench_case>& cases) {
   const auto add = [&](const char* name, const char* peer, std::int64_t result_bytes,
                        std::function<workload()> make) {
-    bench_case c;
-    c.name = name;
-    c.kind = metric::rate;
-    c.unit = "GB/s";
-    c.amount = static_cast<double>(4 * samples + result_bytes);
-    c.bound = floor_kind::copy;
-    c.bound_elements = samples;
-    c.peer = "fastest of SciPy, PyTorch";
-    c.make = [make, peer, bytes = c.amount] {
-      workload work = make();
-      if (const auto milliseconds = python_peer(peer))
-        work.peer_value = [=] { return bytes / milliseconds() * 1e-6; };
-      return work;
-    };
-    expect_of_peer(c, 1);
-    cases.push_back(std::move(c));
+    cases.push_back({.name = name,
+                     .unit = "GB/s",
+                     .amount = static_cast<double>(4 * samples + result_bytes),
+                     .bound = floor_kind::copy,
+                     .bound_elements = samples,
+                     .peer = "fastest of SciPy, PyTorch",
+                     .make = std::move(make),
+                     .python = peer,
+                     .at_least_of_peer = 1});
   };
   add("stft of 4M f32, 1024 points, hop 256", "stft", 8 * frequencies * frames, transforms);
   add("mel spectrogram of 4M f32, 128 bands", "mel spectrogram", 4 * bands * frames, mel_spectra);

@@ -121,42 +121,38 @@ struct shapes {
 
 void add_small_cases(std::vector<bench_case>& cases) {
   const auto add = [&](const char* name, double most, workload (*make)()) {
-    bench_case c;
-    c.name = name;
-    c.kind = metric::time;
-    c.unit = "us";
-    c.amount = times;
-    c.make = make;
-    if (most > 0) expect_at_most(c, most);
-    cases.push_back(c);
+    cases.push_back({.name = name,
+                     .kind = metric::time,
+                     .unit = "us",
+                     .amount = times,
+                     .make = make,
+                     .at_most = most});
   };
   add("addition of 1,000 f32", 2, addition);
   add("product of 64x64 f32", 0, product);
   add("ten chained operations on 100 f32", 4, chain);
 
   const auto walk = std::make_shared<shapes>();
-  bench_case each;
-  each.name = "evaluations of ever-changing shapes, each";
-  each.kind = metric::time;
-  each.unit = "us";
-  each.amount = timed_evaluations;
-  each.make = [walk] {
+  const auto evaluations_of_shapes = [walk] {
     return workload{.ours = [walk] { walk->run(timed_evaluations); },
                     .check = [walk] { return walk->wrong; }};
   };
-  expect_at_most(each, 10);
-  cases.push_back(each);
+  cases.push_back({.name = "evaluations of ever-changing shapes, each",
+                   .kind = metric::time,
+                   .unit = "us",
+                   .amount = timed_evaluations,
+                   .make = evaluations_of_shapes,
+                   .at_most = 10});
 
-  bench_case growth;
-  growth.name = "200,000 of them, memory grown over the last half";
-  growth.kind = metric::direct;
-  growth.unit = "MiB";
-  growth.make = [walk] {
+  const auto growth_of_memory = [walk] {
     return workload{.check = [walk] { return walk->wrong; },
                     .ours_value = [walk] { return walk->grown(); }};
   };
-  expect_at_most(growth, 1);
-  cases.push_back(growth);
+  cases.push_back({.name = "200,000 of them, memory grown over the last half",
+                   .kind = metric::direct,
+                   .unit = "MiB",
+                   .make = growth_of_memory,
+                   .at_most = 1});
 }
 
 }  // namespace tutti::bench

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "operands.hpp"
+#include "timing.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/tutti.hpp"
 
@@ -142,16 +142,11 @@ void check(const std::string& name, const device_group& group) {
 }
 
 double best_rate(const work& w) {
-  using steady = std::chrono::steady_clock;
-  const auto seconds = [&](int repeats) {
-    const auto start = steady::now();
-    for (int i = 0; i < repeats; ++i) w.once();
-    return std::chrono::duration<double>(steady::now() - start).count() / repeats;
-  };
+  using bench::seconds;
   w.once();  // compiles
-  const int repeats = std::max(1, static_cast<int>(std::ceil(least_seconds / seconds(1))));
-  double best = seconds(repeats);
-  for (int i = 1; i < runs; ++i) best = std::min(best, seconds(repeats));
+  const int repeats = std::max(1, static_cast<int>(std::ceil(least_seconds / seconds(w.once))));
+  double best = seconds(w.once, repeats);
+  for (int i = 1; i < runs; ++i) best = std::min(best, seconds(w.once, repeats));
   return w.amount / best;
 }
 

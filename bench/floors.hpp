@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The limits of this machine, measured with plain threads on all cores: memory bandwidth by access
+// The limits of this machine, measured with OpenMP threads on all cores: memory bandwidth by access
 // pattern (J. McCalpin's STREAM: bytes counted once per array, no write-allocate) and the rate of
 // fused multiply-adds.
 #pragma once

@@ -12,30 +12,17 @@
 #include <memory>
 #include <thread>
 
+#include "peer_python.hpp"
 #include "peers.hpp"
+#include "timing.hpp"
 #include "tutti/device.hpp"
 
 namespace tutti::bench {
 namespace {
 
-using steady = std::chrono::steady_clock;
-
 constexpr double least_sample_seconds = 0.02;
 // Workers of OpenBLAS 0.3 spin for 2^28 clocks after their work; the next run needs idle cores.
 constexpr std::chrono::milliseconds pause(150);
-
-double seconds(const std::function<void()>& work, int repeats) {
-  const auto start = steady::now();
-  for (int i = 0; i < repeats; ++i) work();
-  return std::chrono::duration<double>(steady::now() - start).count() / repeats;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// One side of a comparison: calls it often enough for the clock, and keeps the values.
 class contestant {
@@ -51,7 +38,7 @@ class contestant {
       return;
     }
     work_();
-    const double once = seconds(work_, 1);
+    const double once = seconds(work_);
     repeats_ = std::max(1, static_cast<int>(least_sample_seconds / std::max(once, 1e-9)));
     repeats_ = std::min(repeats_, 100000);
   }
@@ -91,6 +78,24 @@ floor_meter& meter() {
 
 bool lacks_peer(const bench_case& spec) { return spec.of_openblas && !peer::has_openblas(); }
 
+std::string goal_of(const bench_case& c) {
+  if (lacks_peer(c)) return "";
+  if (c.at_least_of_peer > 0) return fmt::format(">= {:.2f} of {}", c.at_least_of_peer, c.peer);
+  if (c.at_least_of_floor > 0)
+    return fmt::format(">= {:.2f} of {}", c.at_least_of_floor, name(c.bound));
+  if (c.at_most > 0) return fmt::format("<= {:g} {}", c.at_most, c.unit);
+  if (c.at_most_over_peer > 0)
+    return fmt::format("<= {:g} {} over the peer", c.at_most_over_peer, c.unit);
+  return "";
+}
+
+bool meets_goal(const bench_case& c, const row& r) {
+  return lacks_peer(c) ||
+         (r.peer_ratio >= c.at_least_of_peer && r.floor_ratio >= c.at_least_of_floor &&
+          (c.at_most == 0 || r.value <= c.at_most) &&
+          (c.at_most_over_peer == 0 || r.value - r.peer_value <= c.at_most_over_peer));
+}
+
 void fill_in(row& result, const bench_case& spec, const contestant& ours, const contestant& peer,
              const std::vector<double>& floors) {
   const auto [low, high] = std::minmax_element(ours.values().begin(), ours.values().end());
@@ -106,11 +111,19 @@ void fill_in(row& result, const bench_case& spec, const contestant& ours, const 
         more_is_better ? result.value / result.peer_value : result.peer_value / result.value;
   }
   if (result.floor_value > 0) result.floor_ratio = result.value / result.floor_value;
-  if (spec.met && !lacks_peer(spec)) result.met = spec.met(result);
+  result.met = meets_goal(spec, result);
+}
+
+/// A value of the work in Python, which measures milliseconds.
+std::function<double()> python_value(const bench_case& spec) {
+  const auto milliseconds = spec.python.empty() ? nullptr : python_peer(spec.python);
+  if (!milliseconds || spec.kind != metric::rate) return milliseconds;
+  return [milliseconds, amount = spec.amount] { return amount / milliseconds() * 1e-6; };
 }
 
 void run_case(const bench_case& spec, benchmark::State& state, row& result) {
   workload work = spec.make();
+  if (const auto value = python_value(spec)) work.peer_value = value;
   if (lacks_peer(spec)) work.peer = nullptr, work.check = nullptr;
   if (spec.bound != floor_kind::none) meter().measure(spec.bound, spec.bound_elements);
   contestant ours(spec, work.ours, work.ours_value);
@@ -155,7 +168,7 @@ std::size_t run_cases(const std::vector<bench_case>& cases, const std::string& f
                                    result.peer =
                                        lacks_peer(spec) ? "OpenBLAS is not here" : spec.peer;
                                    result.floor = name(spec.bound);
-                                   result.goal = lacks_peer(spec) ? "" : spec.goal;
+                                   result.goal = goal_of(spec);
                                    try {
                                      run_case(spec, state, result);
                                    } catch (const std::exception& error) {
@@ -170,21 +183,6 @@ std::size_t run_cases(const std::vector<bench_case>& cases, const std::string& f
   }
   silent_reporter reporter;
   return benchmark::RunSpecifiedBenchmarks(&reporter, filter.empty() ? "." : filter);
-}
-
-void expect_of_peer(bench_case& c, double times) {
-  c.goal = fmt::format(">= {:.2f} of {}", times, c.peer);
-  c.met = [times](const row& r) { return r.peer_ratio >= times; };
-}
-
-void expect_of_floor(bench_case& c, double times) {
-  c.goal = fmt::format(">= {:.2f} of {}", times, name(c.bound));
-  c.met = [times](const row& r) { return r.floor_ratio >= times; };
-}
-
-void expect_at_most(bench_case& c, double value) {
-  c.goal = fmt::format("<= {:g} {}", value, c.unit);
-  c.met = [value](const row& r) { return r.value <= value; };
 }
 
 }  // namespace tutti::bench

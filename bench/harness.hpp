@@ -41,29 +41,25 @@ struct row {
 };
 
 struct bench_case {
-  std::string name;
+  std::string name{};
   metric kind = metric::rate;
-  std::string unit;
+  std::string unit{};
   double amount = 1;  ///< floating-point operations, bytes or items per call
   floor_kind bound = floor_kind::none;
   std::size_t bound_elements = 0;  ///< of one array, f32, for bandwidths: those of the case
   std::string peer = "-";
-  std::string goal{};
-  std::function<bool(const row&)> met{};
   std::function<workload()> make{};
   bool on_request = false;   ///< runs only if a filter names it
   bool of_openblas = false;  ///< the peer is OpenBLAS; the row says so if it is missing
+  std::string python{};      ///< the peer is this work of peer_python.py, if it is there
+  // The goal, at most one of these: ratios, and values in `unit`.
+  double at_least_of_peer = 0, at_least_of_floor = 0, at_most = 0, at_most_over_peer = 0;
 };
 
 /// Runs every case whose name matches the regular expression, `runs` times each, and passes each
 /// row to `done`. Returns the number of matching cases.
 std::size_t run_cases(const std::vector<bench_case>& cases, const std::string& filter, int runs,
                       const std::function<void(const row&)>& done);
-
-/// Sets bench_case::goal and met, for example to "at least TIMES of the peer".
-void expect_of_peer(bench_case& c, double times);
-void expect_of_floor(bench_case& c, double times);
-void expect_at_most(bench_case& c, double value);
 
 // The cases, by subject.
 void add_elementwise_cases(std::vector<bench_case>& cases);

@@ -27,15 +27,12 @@ void add_floor_cases(std::vector<tutti::bench::bench_case>& cases) {
   using namespace tutti::bench;
   for (const floor_kind kind : {floor_kind::copy, floor_kind::triad, floor_kind::triad_nt,
                                 floor_kind::read, floor_kind::fma_f32, floor_kind::fma_f64}) {
-    bench_case c;
-    c.name = "floor: " + name(kind);
-    c.kind = metric::direct;
-    c.unit = unit(kind);
-    c.make = [kind] {
+    const auto make = [kind] {
       auto meter = std::make_shared<floor_meter>();
       return workload{.ours_value = [meter, kind] { return meter->measure(kind, floor_elements); }};
     };
-    cases.push_back(c);
+    cases.push_back(
+        {.name = "floor: " + name(kind), .kind = metric::direct, .unit = unit(kind), .make = make});
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "timing.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {
@@ -52,11 +53,6 @@ std::int64_t items_for(const tutti::device_group& group, double seconds) {
   }
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -69,7 +65,7 @@ int main(int argc, char** argv) try {
   std::vector<std::vector<double>> rates(groups.size());
   for (int round = 0; round < rounds; ++round)
     for (std::size_t i = 0; i < groups.size(); ++i) rates[i].push_back(rate(groups[i], items[i]));
-  for (const std::vector<double>& r : rates) std::printf("%.6g ", median(r));
+  for (const std::vector<double>& r : rates) std::printf("%.6g ", tutti::bench::median(r));
   std::printf("\n");
   return 0;
 } catch (const std::exception& e) {

@@ -48,6 +48,16 @@ sparse_kinds = ["grid", "rows", "uneven rows", "columns"]
 rng = np.random.default_rng(7)
 
 
+def of_floats(work, *extents):
+    """Creates an operand with these extents, and returns the work on it."""
+
+    def make():
+        x = rng.random(extents, "f4")
+        return lambda: work(x)
+
+    return make
+
+
 def numpy_cases():
     """Maps names to functions that create the operands and return the work."""
     generator = np.random.Generator(np.random.Philox(1))
@@ -70,38 +80,13 @@ def numpy_cases():
         order, x = rng.permutation(M).astype("i4"), rng.random(M, "f4")
         return lambda: x.take(order)
 
-    def transpose():
-        x = rng.random((4096, 4096), "f4")
-        return lambda: np.ascontiguousarray(x.T)
-
     def isin():
         x, few = rng.integers(0, 1 << 30, M, "i4"), rng.integers(0, 1 << 30, 1000, "i4")
         return lambda: np.isin(x, few)
 
-    def of_flat(work):
-        def make():
-            x = rng.random(M, "f4")
-            return lambda: work(x)
-
-        return make
-
     def concatenate():
         parts = [rng.random(100, "f4") for _ in range(64)]
         return lambda: np.concatenate(parts)
-
-    def of_rows(work):
-        def make():
-            x = rng.random((4096, 4096), "f4")
-            return lambda: work(x)
-
-        return make
-
-    def of_short_rows(work):
-        def make():
-            x = rng.random((M, 5), "f4")
-            return lambda: work(x)
-
-        return make
 
     def nonzero():
         flags = rng.random(M, "f4") > 0.5
@@ -111,11 +96,11 @@ def numpy_cases():
         "uniform": lambda: lambda: generator.random(16 * M, "f4"),
         "normal": lambda: lambda: generator.standard_normal(16 * M, "f4"),
         "gamma": lambda: lambda: generator.standard_gamma(2.5, M, "f4"),
-        "sum": of_rows(lambda x: x.sum()),
-        "row variances": of_rows(lambda x: x.var(1)),
-        "argmin": of_short_rows(lambda x: x.argmin(1)),
-        "short rows": of_short_rows(lambda x: x.sum(1)),
-        "transpose": transpose,
+        "sum": of_floats(lambda x: x.sum(), 4096, 4096),
+        "row variances": of_floats(lambda x: x.var(1), 4096, 4096),
+        "argmin": of_floats(lambda x: x.argmin(1), M, 5),
+        "short rows": of_floats(lambda x: x.sum(1), M, 5),
+        "transpose": of_floats(lambda x: np.ascontiguousarray(x.T), 4096, 4096),
         "isin": isin,
         "scatter": scatter,
         "scatter_add": scatter_add,
@@ -123,7 +108,7 @@ def numpy_cases():
         "choice": lambda: lambda: generator.choice(M, 1000, replace=False),
         "nonzero": nonzero,
         "concatenate": concatenate,
-        "logcumsumexp": of_flat(np.logaddexp.accumulate),
+        "logcumsumexp": of_floats(np.logaddexp.accumulate, M),
     }
 
 
@@ -152,41 +137,20 @@ def scipy_cases():
     if scipy is None:
         return {}
 
-    def signal():
-        return rng.random(4 * M, "f4")
-
     # As librosa does.
     def spectra(x):
         window = scipy.signal.get_window("hann", 1024).astype("f4")
         frames = np.lib.stride_tricks.sliding_window_view(np.pad(x, 512), 1024)[::256]
         return scipy.fft.rfft(frames * window, workers=-1).T
 
-    def stft():
-        x = signal()
-        return lambda: spectra(x)
+    mel_bands = rng.random((128, 513), "f4")
 
-    def mel_spectrogram():
-        x, bands = signal(), rng.random((128, 513), "f4")
+    def mel_spectrogram(x):
+        z = spectra(x)
+        return mel_bands @ (z.real**2 + z.imag**2)
 
-        def work():
-            z = spectra(x)
-            return bands @ (z.real**2 + z.imag**2)
-
-        return work
-
-    def resample_poly():
-        x = signal()
-        return lambda: scipy.signal.resample_poly(x, 160, 147)
-
-    def lfilter():
-        x = signal().reshape(16, -1)
-        b, a = (part.astype("f4") for part in scipy.signal.butter(2, 0.2))
-        return lambda: scipy.signal.lfilter(b, a, x)
-
-    def sosfilt():
-        x = signal().reshape(16, -1)
-        sections = scipy.signal.butter(8, 0.2, output="sos").astype("f4")
-        return lambda: scipy.signal.sosfilt(sections, x)
+    b, a = (part.astype("f4") for part in scipy.signal.butter(2, 0.2))
+    sections = scipy.signal.butter(8, 0.2, output="sos").astype("f4")
 
     def sparse_product(kind):
         starts, columns, values = sparse_rows(kind)
@@ -202,11 +166,11 @@ def scipy_cases():
 
     return {
         "csr squared": sparse_squared,
-        "stft": stft,
-        "mel spectrogram": mel_spectrogram,
-        "resample_poly": resample_poly,
-        "lfilter": lfilter,
-        "sosfilt": sosfilt,
+        "stft": of_floats(spectra, 4 * M),
+        "mel spectrogram": of_floats(mel_spectrogram, 4 * M),
+        "resample_poly": of_floats(lambda x: scipy.signal.resample_poly(x, 160, 147), 4 * M),
+        "lfilter": of_floats(lambda x: scipy.signal.lfilter(b, a, x), 16, M // 4),
+        "sosfilt": of_floats(lambda x: scipy.signal.sosfilt(sections, x), 16, M // 4),
         **{"csr " + kind: (lambda kind=kind: sparse_product(kind)) for kind in sparse_kinds},
     }
 
@@ -252,11 +216,7 @@ def opencv_cases():
         return {}
 
     def of_picture(work):
-        def make():
-            x = rng.random((3000, 4000, 3), "f4")
-            return lambda: work(x)
-
-        return make
+        return of_floats(work, 3000, 4000, 3)
 
     turn = cv2.getRotationMatrix2D((3999 / 2, 2999 / 2), 10, 1)
     mirrored = cv2.BORDER_REFLECT_101

@@ -18,8 +18,9 @@
 
 namespace tutti::bench::peer {
 
-void inclusive_scan(std::size_t n, const std::int32_t* a, std::int32_t* out) {
-  std::inclusive_scan(a, a + n, out);
+void inclusive_scan(const std::vector<std::int32_t>& a, std::vector<std::int32_t>& out) {
+  out.resize(a.size());
+  std::inclusive_scan(a.begin(), a.end(), out.begin());
 }
 
 void sort(const std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& out) {

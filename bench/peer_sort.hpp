@@ -10,7 +10,7 @@
 
 namespace tutti::bench::peer {
 
-void inclusive_scan(std::size_t n, const std::int32_t* a, std::int32_t* out);
+void inclusive_scan(const std::vector<std::int32_t>& a, std::vector<std::int32_t>& out);
 /// Sorts a copy; the copy is included in the time.
 void sort(const std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& out);
 void argsort(const std::vector<std::uint32_t>& a, std::vector<std::int64_t>& out);

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -14,23 +12,13 @@
 #include <tutti/tutti.hpp>
 #include <vector>
 
+#include "timing.hpp"
+
 namespace {
 
-using tutti::array;
+using tutti::array, tutti::bench::median, tutti::bench::seconds;
 
 constexpr int runs = 9;
-
-template <class F>
-double seconds(F&& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 void measure_all_reduce(const tutti::job& job) {
   const std::vector<float> ones(std::size_t{16} << 20, 1.0F);

@@ -94,9 +94,7 @@ struct launch_fixture {
     for (auto& buffer : buffers) buffer = s.allocate(1024);
     const std::vector<float> ones(256, 1.0f);
     for (int i = 0; i < 3; ++i) {
-      check(s.api->transfer->write(s.main_stream.get(), buffers[i].get(), 0, ones.data(), 1024, 1,
-                                   nullptr),
-            "write");
+      s.write(buffers[i].get(), 0, ones.data(), 1024);
       operands[i].buffer = buffers[i].get();
       operands[i].stride[0] = 1;
     }
@@ -118,9 +116,7 @@ struct launch_fixture {
 
   void expect_result(session& s, const char* what) {
     std::vector<float> got(256);
-    check(s.api->transfer->read(s.main_stream.get(), buffers[2].get(), 0, got.data(), 1024, 1,
-                                nullptr),
-          "read");
+    s.read(buffers[2].get(), 0, got.data(), 1024);
     require(std::count(got.begin(), got.end(), 42.0f) == 256,
             [&] { return std::string(what) + ": wrong result"; });
   }
@@ -136,21 +132,17 @@ struct launch_fixture {
 void check_bad_launch(session& s) {
   launch_fixture f(s);
   require(bool(f.launch(s, nullptr)), "accepted: no launch");
-  tutti_program_launch l = f.desc;
-  l.struct_size = 0;
-  require(bool(f.launch(s, &l)), "accepted: struct_size 0");
-  l = f.desc;
-  l.inputs = nullptr;
-  require(bool(f.launch(s, &l)), "accepted: no inputs");
-  l = f.desc;
-  l.outputs = nullptr;
-  require(bool(f.launch(s, &l)), "accepted: no outputs");
-  l = f.desc;
-  l.operand_size = 0;
-  require(bool(f.launch(s, &l)), "accepted: operand_size 0");
-  l = f.desc;
+  const auto refused = [&](const char* what, void (*change)(tutti_program_launch&)) {
+    tutti_program_launch l = f.desc;
+    change(l);
+    require(bool(f.launch(s, &l)), std::string("accepted: ") + what);
+  };
+  refused("struct_size 0", [](tutti_program_launch& l) { l.struct_size = 0; });
+  refused("no inputs", [](tutti_program_launch& l) { l.inputs = nullptr; });
+  refused("no outputs", [](tutti_program_launch& l) { l.outputs = nullptr; });
+  refused("operand_size 0", [](tutti_program_launch& l) { l.operand_size = 0; });
   f.operands[1].buffer = nullptr;
-  require(bool(f.launch(s, &l)), "accepted: a NULL buffer");
+  require(bool(f.launch(s, &f.desc)), "accepted: a NULL buffer");
   f.operands[1].buffer = f.buffers[1].get();
   check(s.api->program->launch(s.main_stream.get(), f.program.get(), &f.desc, nullptr), "launch");
   f.expect_result(s, "after refused launches");
@@ -187,18 +179,12 @@ handle<tutti_program> made_as_given(session& s, const tutti_program_desc& desc) 
 // ignored.
 void check_struct_sizes(session& s) {
   launch_fixture f(s);
-  struct {
-    tutti_program_desc known;
-    unsigned char beyond[64];
-  } longer;
-  std::memset(static_cast<void*>(&longer), 0xCD, sizeof longer);
-  longer.known = f.spec.desc();
-  longer.known.struct_size = sizeof longer;
-  f.program = made_as_given(s, longer.known);
-  struct {
-    tutti_program_launch known;
-    unsigned char beyond[64];
-  } long_launch;
+  longer<tutti_program_desc> long_desc;
+  std::memset(static_cast<void*>(&long_desc), 0xCD, sizeof long_desc);
+  long_desc.known = f.spec.desc();
+  long_desc.known.struct_size = sizeof long_desc;
+  f.program = made_as_given(s, long_desc.known);
+  longer<tutti_program_launch> long_launch;
   std::memset(static_cast<void*>(&long_launch), 0xCD, sizeof long_launch);
   long_launch.known = f.desc;
   long_launch.known.struct_size = sizeof long_launch;
@@ -230,21 +216,16 @@ class widened {
   template <typename List>
   explicit widened(const List& list) {
     for (const T& value : list) {
-      element& e = elements_.emplace_back();
+      longer<T>& e = elements_.emplace_back();
       std::memset(static_cast<void*>(&e), 0xCD, sizeof e);
       e.known = value;
     }
   }
   const T* data() const { return &elements_[0].known; }
-  static constexpr uint32_t size = sizeof(T) + 24;
+  static constexpr uint32_t size = sizeof(longer<T>);
 
  private:
-  struct element {
-    T known;
-    unsigned char beyond[24];
-  };
-  static_assert(sizeof(element) == size);
-  std::vector<element> elements_;
+  std::vector<longer<T>> elements_;
 };
 
 void check_array_strides(session& s) {

@@ -28,6 +28,16 @@ inline void compare(const std::vector<uint8_t>& got, const std::vector<uint8_t>&
   });
 }
 
+// What the host gives to an event that it fails.
+inline tutti_status failed_by_host() {
+  tutti_status status{};
+  status.struct_size = sizeof status;
+  status.code = TUTTI_ERROR_DRIVER;
+  status.vendor_code = -4711;
+  status.message = "the sender of parcel 17 went away";
+  return status;
+}
+
 inline handle<tutti_event> event_handle(const session& s, tutti_event* event) {
   require(event != nullptr, "no event was returned");
   return {event, s.api->stream->event_release};

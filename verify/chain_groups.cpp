@@ -6,69 +6,22 @@
 #include "chains.hpp"
 #include "harness.hpp"
 #include "oracle.hpp"
+#include "program_meaning.hpp"
 
 namespace tutti::conformance {
 namespace {
-
-void compare(const random_program& p, const cell& want, uint64_t got, uint64_t point, uint64_t seed,
-             uint64_t& judged) {
-  if (!want.sure) return;
-  ++judged;
-  if (is_right(want, got)) return;
-  const bool floating = sdk::is_floating(want.dtype);
-  const uint64_t expected = floating ? bits_of(want.dtype, want.real) : want.bits;
-  std::string text = "program seed " + std::to_string(seed) + ", point " + std::to_string(point) +
-                     " is " + value_text(want.dtype, got) + ", expected " +
-                     value_text(want.dtype, expected);
-  if (floating) text += " within " + std::to_string(static_cast<double>(want.bound));
-  text += "; instructions:";
-  for (const tutti_instruction& i : p.spec.instructions) {
-    text += std::string(" ") + sdk::find_op(i.opcode)->name + "." + sdk::dtype_name(i.dtype);
-  }
-  throw failure(text);
-}
-
-void check_chain(session& s, uint64_t seed, size_t length, uint64_t& judged) {
-  generator random(seed);
-  const random_program p = make_program(s, random, length);
-  const extents extent = {1 + random() % 700};
-  std::vector<operand> inputs;
-  for (const tutti_program_operand& declared : p.spec.inputs) {
-    inputs.push_back(packed(declared.dtype, extent));
-    for (uint64_t i = 0; i < extent[0]; ++i) {
-      inputs.back().data.set(3 + i, random_value(declared.dtype, -3, 3, random));
-    }
-  }
-  std::vector<uint64_t> scalar_bits;
-  std::vector<tutti_scalar> scalars;
-  for (const uint8_t dtype : p.spec.scalars) {
-    scalar_bits.push_back(random_value(dtype, 0.5, 4, random));
-    scalars.push_back(to_scalar(dtype, scalar_bits.back()));
-  }
-  std::vector<operand> outputs;
-  for (const tutti_program_operand& declared : p.spec.outputs) {
-    outputs.push_back(packed(declared.dtype, extent));
-  }
-  launch(s, p.spec, extent, inputs, scalars, outputs);
-  for (uint64_t i = 0; i < extent[0]; ++i) {
-    std::vector<cell> values;
-    for (const operand& o : inputs) values.push_back(to_cell(o.data.dtype, o.data.get(3 + i)));
-    for (size_t k = 0; k < scalars.size(); ++k) {
-      values.push_back(to_cell(p.spec.scalars[k], scalar_bits[k]));
-    }
-    for (const tutti_instruction& next : p.spec.instructions) values.push_back(run(next, values));
-    for (size_t k = 0; k < outputs.size(); ++k) {
-      compare(p, values[p.spec.outputs[k].value], outputs[k].data.get(3 + i), i, seed, judged);
-    }
-  }
-}
 
 constexpr uint64_t chains_of_a_group = 5, groups_of_a_length = 5;
 
 void check_chains(session& s, size_t length, uint64_t part) {
   uint64_t judged = 0;
-  for (uint64_t k = 0; k < chains_of_a_group; ++k)
-    check_chain(s, s.seed * 1000 + length * 100 + part * chains_of_a_group + k, length, judged);
+  for (uint64_t k = 0; k < chains_of_a_group; ++k) {
+    generator random(s.seed * 1000 + length * 100 + part * chains_of_a_group + k);
+    const program_spec p = make_program(s, random, length).spec;
+    surroundings w = make_surroundings(p, {1 + random() % 700}, random);
+    launch(s, p, w.extent, w.inputs, w.scalars, w.outputs);
+    judged += judge(p, w);
+  }
   require(judged > 200, [&] {
     return "too few points were well-conditioned enough to be judged: " + std::to_string(judged);
   });

@@ -23,7 +23,7 @@ struct cell {
 cell to_cell(uint8_t dtype, uint64_t bits);
 // The value of an instruction on real numbers, from those before it.
 cell run(const tutti_instruction& instruction, const std::vector<cell>& values);
-// Within the bound; also true if the oracle is not certain.
+// Within the bound. The oracle must be certain.
 bool is_right(const cell& want, uint64_t got);
 
 struct random_program {

@@ -14,30 +14,9 @@ bool is_dtype(std::string_view word) {
 
 groups all_groups(const session& s) {
   groups all;
-  add_table_groups(all, s);
-  add_abi_groups(all, s);
-  add_memory_groups(all, s);
-  add_host_groups(all, s);
-  add_wait_groups(all, s);
-  add_listener_groups(all, s);
-  add_elementwise_groups(all, s);
-  add_complex_groups(all, s);
-  add_layout_groups(all, s);
-  add_chain_groups(all, s);
-  add_reduction_groups(all, s);
-  add_operator_groups(all, s);
-  add_gather_groups(all, s);
-  add_convolution_groups(all, s);
-  add_ordering_groups(all, s);
-  add_fourier_groups(all, s);
-  add_recurrence_groups(all, s);
-  add_spmm_groups(all, s);
-  add_factorization_groups(all, s);
-  add_spectral_groups(all, s);
-  add_matrix_failure_groups(all, s);
-  add_kernel_groups(all, s);
-  add_plan_groups(all, s);
-  add_collective_groups(all, s);
+#define TUTTI_ADDED(name) add_##name##_groups(all, s);
+  TUTTI_VERIFY_GROUPS(TUTTI_ADDED)
+#undef TUTTI_ADDED
   return all;
 }
 

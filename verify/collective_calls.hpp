@@ -33,28 +33,14 @@ struct collective_calls {
                            const tutti_view* out, int32_t reduction, tutti_event** event) const {
     return one({TUTTI_COLLECTIVE_ALL_REDUCE, reduction, 0, 0, c, s, in, out, event});
   }
-  tutti_status* reduce(tutti_communicator* c, tutti_stream* s, const tutti_view* in,
-                       const tutti_view* out, int32_t reduction, uint32_t root,
-                       tutti_event** event) const {
-    return one({TUTTI_COLLECTIVE_REDUCE, reduction, root, 0, c, s, in, out, event});
-  }
   /// The root reads, and the others write, the same view.
   tutti_status* broadcast(tutti_communicator* c, tutti_stream* s, const tutti_view* inout,
                           uint32_t root, tutti_event** event) const {
     return one({TUTTI_COLLECTIVE_BROADCAST, 0, root, 0, c, s, inout, inout, event});
   }
-  tutti_status* reduce_scatter(tutti_communicator* c, tutti_stream* s, const tutti_view* in,
-                               const tutti_view* out, int32_t reduction,
-                               tutti_event** event) const {
-    return one({TUTTI_COLLECTIVE_REDUCE_SCATTER, reduction, 0, 0, c, s, in, out, event});
-  }
   tutti_status* all_gather(tutti_communicator* c, tutti_stream* s, const tutti_view* in,
                            const tutti_view* out, tutti_event** event) const {
     return one({TUTTI_COLLECTIVE_ALL_GATHER, 0, 0, 0, c, s, in, out, event});
-  }
-  tutti_status* all_to_all(tutti_communicator* c, tutti_stream* s, const tutti_view* in,
-                           const tutti_view* out, tutti_event** event) const {
-    return one({TUTTI_COLLECTIVE_ALL_TO_ALL, 0, 0, 0, c, s, in, out, event});
   }
   tutti_status* send(tutti_communicator* c, tutti_stream* s, const tutti_view* in, uint32_t peer,
                      tutti_event** event) const {

@@ -2,6 +2,7 @@
 //
 // Collectives in which one participant does not match, has waited for failed work, or aborts: the
 // errors of all participants.
+#include "byte_checks.hpp"
 #include "collective_trials.hpp"
 
 namespace tutti::conformance {
@@ -46,10 +47,7 @@ void check_failed_input(session& s) {
   with_devices(s, 2, [&](collective_rig& r) {
     if (!offers(s.api->stream, &tutti_stream_api::event_signal))
       throw skipped("the plugin has no events of the host");
-    tutti_status why{};
-    why.struct_size = sizeof why;
-    why.code = TUTTI_ERROR_DRIVER;
-    why.message = "the sender of parcel 17 went away";
+    const tutti_status why = failed_by_host();
     const session& last = r.devices.back();
     tutti_event* gate = nullptr;
     check(s.api->stream->event_create(last.device.get(), &gate), "event create");
@@ -64,9 +62,7 @@ void check_failed_input(session& s) {
       const image content = ascending(TUTTI_I32, 16, n);
       streams.push_back(one.stream());
       buffers.push_back(one.allocate(content.bytes.size()));
-      check(one.api->transfer->write(streams[n].get(), buffers[n].get(), 0, content.bytes.data(),
-                                     content.bytes.size(), 1, nullptr),
-            "write");
+      one.write(buffers[n].get(), 0, content.bytes.data(), content.bytes.size(), streams[n].get());
       const tutti_view v = view_of(buffers[n].get(), TUTTI_I32, 0, 16);
       tutti_stream* const stream = &one == &last ? last.main_stream.get() : streams[n].get();
       tutti_event* event = nullptr;

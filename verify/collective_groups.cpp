@@ -6,7 +6,6 @@
 #include <array>
 
 #include "collective_trials.hpp"
-#include "sdk/collective.hpp"
 
 namespace tutti::conformance {
 namespace {
@@ -19,15 +18,6 @@ bool supports(const collective_rig& r, int32_t kind, uint8_t dtype, int32_t redu
   require(support == TUTTI_SUPPORT_YES || (reason != nullptr && *reason != 0),
           "supports says no without a reason");
   return support == TUTTI_SUPPORT_YES;
-}
-
-constexpr int32_t number_of(trial_kind kind) {
-  return static_cast<int32_t>(kind) + TUTTI_COLLECTIVE_ALL_REDUCE;
-}
-
-bool reduces(trial_kind kind) {
-  return kind == trial_kind::all_reduce || kind == trial_kind::reduce ||
-         kind == trial_kind::reduce_scatter;
 }
 
 // With two devices, so that the order of additions does not matter.
@@ -56,7 +46,8 @@ void check_kinds(session& s) {
     for (const auto& [dtype, reduction] : samples) {
       if (!s.stores(dtype)) continue;
       for (const trial_kind kind : every_kind) {
-        if (!supports(r, number_of(kind), dtype, reduces(kind) ? reduction : TUTTI_REDUCE_NONE))
+        if (!supports(r, number_of(kind), dtype,
+                      sdk::reduces(kind) ? reduction : TUTTI_REDUCE_NONE))
           continue;
         for (const uint64_t share : {0, 1, 7, 1021}) {
           for (const where out : {where::apart, where::same, where::own_share}) {
@@ -191,13 +182,10 @@ void check_communicators(session& s) {
       all[1].rank = 1;
     }
     // Ranks in another order than the devices, as far apart as participant_size says.
-    struct {
-      tutti_participant known;
-      uint64_t beyond[3];
-    } wide[3] = {};
+    longer<tutti_participant> wide[3];
     for (uint32_t n = 0; n < r.size(); ++n) {
       wide[n].known = {all[n].device, r.size() - 1 - n, 0};
-      std::fill_n(wide[n].beyond, 3, ~uint64_t{0});
+      std::ranges::fill(wide[n].beyond, ~uint64_t{0});
     }
     desc.participants = &wide[0].known;
     desc.participant_size = sizeof wide[0];

@@ -69,25 +69,17 @@ uint64_t joined(uint8_t stored, int32_t reduction, uint64_t a, uint64_t b) {
   });
 }
 
-tutti_status* call(const collective_rig& r, const trial& t, uint32_t n, tutti_communicator* member,
-                   tutti_stream* stream, const tutti_view& in, const tutti_view& out,
-                   tutti_event** event) {
-  const collective_calls api = r.calls();
-  switch (t.what) {
-    case trial_kind::all_reduce:
-      return api.all_reduce(member, stream, &in, &out, t.reduction, event);
-    case trial_kind::reduce:
-      return api.reduce(member, stream, &in, n == t.root ? &out : nullptr, t.reduction, t.root,
-                        event);
-    case trial_kind::broadcast:
-      return api.broadcast(member, stream, n == t.root ? &in : &out, t.root, event);
-    case trial_kind::reduce_scatter:
-      return api.reduce_scatter(member, stream, &in, &out, t.reduction, event);
-    case trial_kind::all_gather:
-      return api.all_gather(member, stream, &in, &out, event);
-    default:
-      return api.all_to_all(member, stream, &in, &out, event);
-  }
+// Of participant n. A root reads, and the others write, the one view of a broadcast.
+tutti_collective_call call_of(const trial& t, uint32_t n, const tutti_view& in,
+                              const tutti_view& out) {
+  const bool is_broadcast = t.what == trial_kind::broadcast, is_root = n == t.root;
+  tutti_collective_call call{};
+  call.kind = number_of(t.what);
+  call.reduction = sdk::reduces(t.what) ? t.reduction : TUTTI_REDUCE_NONE;
+  call.peer = is_broadcast || t.what == trial_kind::reduce ? t.root : 0;
+  call.in = is_broadcast && !is_root ? &out : &in;
+  call.out = is_broadcast ? call.in : t.what == trial_kind::reduce && !is_root ? nullptr : &out;
+  return call;
 }
 
 // The same bits, but for NaN and the sign of zero.
@@ -96,12 +88,11 @@ bool same(uint8_t dtype, uint64_t a, uint64_t b) {
 }
 
 std::string text_of(const trial& t) {
-  static constexpr const char* names[] = {"all_reduce",     "reduce",     "broadcast",
-                                          "reduce_scatter", "all_gather", "all_to_all"};
   static constexpr const char* places[] = {"apart", "in place", "among its share"};
-  return std::string(names[static_cast<size_t>(t.what)]) + " of " + std::to_string(t.share) + " " +
-         sdk::dtype_name(t.dtype) + ", reduction " + std::to_string(t.reduction) + ", root " +
-         std::to_string(t.root) + ", output " + places[static_cast<size_t>(t.out)];
+  return std::string(sdk::collective_call_name(number_of(t.what))) + " of " +
+         std::to_string(t.share) + " " + sdk::dtype_name(t.dtype) + ", reduction " +
+         std::to_string(t.reduction) + ", root " + std::to_string(t.root) + ", output " +
+         places[static_cast<size_t>(t.out)];
 }
 
 }  // namespace
@@ -126,9 +117,13 @@ void experiment::run() {
   const auto one = [&](uint32_t n) {
     tutti_event* event = nullptr;
     const session& s = r_.devices[n];
-    results[n] = take(call(r_, t_, n, r_.members[n], s.main_stream.get(),
-                           arrays_[n].view(in_[n], t_.in_count(n_)),
-                           arrays_[n].view(out_[n], t_.out_count(n_)), &event));
+    const tutti_view in = arrays_[n].view(in_[n], t_.in_count(n_)),
+                     out = arrays_[n].view(out_[n], t_.out_count(n_));
+    tutti_collective_call call = call_of(t_, n, in, out);
+    call.communicator = r_.members[n];
+    call.stream = s.main_stream.get();
+    call.event = &event;
+    results[n] = take(r_.calls().group({call}));
     events_.at(n) = r_.own(event);
   };
   events_.resize(n_);

@@ -11,13 +11,18 @@
 
 #include "collective_calls.hpp"
 #include "harness.hpp"
+#include "sdk/collective.hpp"
 
 namespace tutti::conformance {
 
-enum class trial_kind { all_reduce, reduce, broadcast, reduce_scatter, all_gather, all_to_all };
+using trial_kind = sdk::collective_kind;  // without messages
 inline constexpr trial_kind every_kind[] = {trial_kind::all_reduce, trial_kind::reduce,
                                             trial_kind::broadcast,  trial_kind::reduce_scatter,
                                             trial_kind::all_gather, trial_kind::all_to_all};
+
+constexpr int32_t number_of(trial_kind kind) {
+  return static_cast<int32_t>(kind) + TUTTI_COLLECTIVE_ALL_REDUCE;
+}
 
 inline tutti_view view_of(tutti_buffer* buffer, uint8_t dtype, uint64_t first, uint64_t count) {
   tutti_view v{};
@@ -86,15 +91,11 @@ struct collective_array {
 
   collective_array(const session& s, const image& content)
       : buffer(s.allocate(content.bytes.size())), data(content) {
-    check(s.api->transfer->write(s.main_stream.get(), buffer.get(), 0, data.bytes.data(),
-                                 data.bytes.size(), 1, nullptr),
-          "write");
+    s.write(buffer.get(), 0, data.bytes.data(), data.bytes.size());
   }
   image read(const session& s) const {
     image result = data;
-    check(s.api->transfer->read(s.main_stream.get(), buffer.get(), 0, result.bytes.data(),
-                                result.bytes.size(), 1, nullptr),
-          "read");
+    s.read(buffer.get(), 0, result.bytes.data(), result.bytes.size());
     return result;
   }
   tutti_view view(uint64_t first, uint64_t count) const {

@@ -5,93 +5,44 @@
 // long double. Errors are relative to the larger part, since the smaller one may cancel.
 #include <cmath>
 #include <complex>
-#include <cstring>
 #include <limits>
 
 #include "harness.hpp"
-#include "sdk/op_info.hpp"
+#include "oracle.hpp"
+#include "sdk/host_types.hpp"
 #include "semantics/host_math.hpp"
 
 namespace tutti::conformance {
 namespace {
 
 using wide = long double;
-using complex_wide = std::complex<wide>;
-using sdk::op_kind;
-using sdk::op_result;
 using enum sdk::op_kind;
 using enum sdk::op_result;
 
-#define TUTTI_OP(id, name, arity, kinds, rule, float_text, int_text, expression, ...) \
-  template <typename T>                                                               \
-  complex_wide judge_##name([[maybe_unused]] T a, [[maybe_unused]] T b) {             \
-    [[maybe_unused]] const T c{};                                                     \
-    if constexpr (host::takes<T>(kinds)) {                                            \
-      return host::convert<complex_wide>(expression);                                 \
-    } else {                                                                          \
-      throw failure("the judge has no such instruction on these numbers");            \
-    }                                                                                 \
-  }
-#include "tutti/op_table.def"
-#undef TUTTI_OP
-
-template <typename T>
-complex_wide judge(uint16_t opcode, T a, T b) {
-  switch (opcode) {
-#define TUTTI_OP(id, name, ...) \
-  case id:                      \
-    return judge_##name<T>(a, b);
-#include "tutti/op_table.def"
-#undef TUTTI_OP
-    default:
-      throw failure("opcode " + std::to_string(opcode) + " is unknown");
-  }
-}
-
 // ---- elements of an image as numbers: bool, f32, f64, c64, c128
 
-template <typename T>
-T raw(const image& of, uint64_t index) {
-  T value;
-  std::memcpy(&value, of.bytes.data() + index * sizeof(T), sizeof(T));
-  return value;
+wide_complex get(const image& of, uint64_t index) {
+  return sdk::with_stored_type(of.dtype, [&](auto tag) {
+    using stored = typename decltype(tag)::type;
+    return host::convert<wide_complex>(stored::load(of.bytes.data() + index * stored::bytes));
+  });
 }
 
-complex_wide get(const image& of, uint64_t index) {
-  switch (of.dtype) {
-    case TUTTI_C64:
-      return complex_wide(raw<std::complex<float>>(of, index));
-    case TUTTI_C128:
-      return complex_wide(raw<std::complex<double>>(of, index));
-    default:
-      return complex_wide(of.dtype == TUTTI_BOOL  ? wide(raw<uint8_t>(of, index))
-                          : of.dtype == TUTTI_F32 ? wide(raw<float>(of, index))
-                                                  : wide(raw<double>(of, index)));
-  }
-}
-
-template <typename T>
-void put(image& of, uint64_t index, complex_wide value) {
-  const T narrow = host::convert<T>(value);
-  std::memcpy(of.bytes.data() + index * sizeof(T), &narrow, sizeof(T));
-}
-
-// Stores the value and returns the stored one.
-complex_wide set(image& of, uint64_t index, complex_wide value) {
-  if (of.dtype == TUTTI_C64) put<std::complex<float>>(of, index, value);
-  if (of.dtype == TUTTI_C128) put<std::complex<double>>(of, index, value);
-  if (of.dtype == TUTTI_F32) {
-    const auto narrow = static_cast<float>(value.real());
-    std::memcpy(of.bytes.data() + index * 4, &narrow, 4);
-  }
-  if (of.dtype == TUTTI_F64) {
-    const auto narrow = static_cast<double>(value.real());
-    std::memcpy(of.bytes.data() + index * 8, &narrow, 8);
-  }
+// Stores the value, of a real dtype its real part, and returns the stored one.
+wide_complex set(image& of, uint64_t index, wide_complex value) {
+  sdk::with_stored_type(of.dtype, [&](auto tag) {
+    using stored = typename decltype(tag)::type;
+    using T = typename stored::value;
+    std::byte* const to = of.bytes.data() + index * stored::bytes;
+    if constexpr (host::Complex<T>)
+      stored::store(to, host::convert<T>(value));
+    else
+      stored::store(to, host::convert<T>(value.real()));
+  });
   return get(of, index);
 }
 
-std::string text(complex_wide value) {
+std::string text(wide_complex value) {
   char buffer[96];
   std::snprintf(buffer, sizeof buffer, "(%.17Lg, %.17Lg)", value.real(), value.imag());
   return buffer;
@@ -100,7 +51,7 @@ std::string text(complex_wide value) {
 bool same(wide a, wide b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 // The largest error allowed, in units of `epsilon` of the result's size.
-bool near(complex_wide got, complex_wide want, uint8_t dtype, wide units) {
+bool near(wide_complex got, wide_complex want, uint8_t dtype, wide units) {
   if (same(got.real(), want.real()) && same(got.imag(), want.imag())) return true;
   if (!host::isfinite(want)) return false;
   const bool single = sdk::part_dtype(dtype) == TUTTI_F32;
@@ -112,12 +63,12 @@ bool near(complex_wide got, complex_wide want, uint8_t dtype, wide units) {
 }
 
 // The expected value in the dtype of the result.
-complex_wide rounded(uint8_t dtype, complex_wide value) {
+wide_complex rounded(uint8_t dtype, wide_complex value) {
   image one(dtype, 1);
   return dtype == TUTTI_BOOL ? value : set(one, 0, value);
 }
 
-complex_wide draw_complex(generator& random, double low, double high) {
+wide_complex draw_complex(generator& random, double low, double high) {
   const auto unit = [&] { return wide(random() >> 11) * 0x1p-53L; };
   const wide re = low + (high - low) * unit();
   return {re, low + (high - low) * unit()};
@@ -150,7 +101,7 @@ void run_row(session& s, const sdk::op_info& op, uint8_t dtype, uint64_t count, 
   program_spec spec;
   spec.label = op.name;
   std::vector<operand> inputs;
-  std::vector<std::vector<complex_wide>> values(2, std::vector<complex_wide>(count));
+  std::vector<std::vector<wide_complex>> values(2, std::vector<wide_complex>(count));
   for (uint8_t k = 0; k < op.arity; ++k) {
     inputs.push_back(laid_out(dtype, count, step));
     spec.input(dtype, access);
@@ -165,11 +116,11 @@ void run_row(session& s, const sdk::op_info& op, uint8_t dtype, uint64_t count, 
   std::vector<operand> outputs = {laid_out(result, count, step)};
   launch(s, spec, extent, inputs, {}, outputs);
   for (uint64_t i = 0; i < count; ++i) {
-    const complex_wide got = get(outputs[0].data, locate(outputs[0], extent, i));
-    const complex_wide a = values[0][i], b = values[1][i];
-    const complex_wide want =
-        rounded(result, sdk::is_complex(dtype) ? judge<complex_wide>(op.opcode, a, b)
-                                               : judge<wide>(op.opcode, a.real(), b.real()));
+    const wide_complex got = get(outputs[0].data, locate(outputs[0], extent, i));
+    const wide_complex a = values[0][i], b = values[1][i];
+    const wide_complex want =
+        rounded(result, sdk::is_complex(dtype) ? evaluate_wide(op.opcode, a, b)
+                                               : evaluate_wide(op.opcode, a.real(), b.real()));
     if (near(got, want, result, allowed(op))) continue;
     throw failure(std::string(op.name) + "(" + text(a) + (op.arity > 1 ? ", " + text(b) : "") +
                   ") is " + text(got) + ", expected " + text(want));
@@ -194,13 +145,13 @@ void check_cast(session& s, uint8_t from, uint8_t to) {
   std::vector<operand> outputs = {laid_out(to, extent[0], 1)};
   for (uint64_t i = 0; i < extent[0]; ++i) {
     set(inputs[0].data, 3 + i,
-        i % 5 == 0 ? complex_wide(0, i % 2) : draw_complex(random, -300, 300));
+        i % 5 == 0 ? wide_complex(0, i % 2) : draw_complex(random, -300, 300));
   }
   launch(s, spec, extent, inputs, {}, outputs);
   for (uint64_t i = 0; i < extent[0]; ++i) {
-    const complex_wide value = get(inputs[0].data, 3 + i), got = get(outputs[0].data, 3 + i);
-    const complex_wide want =
-        to == TUTTI_BOOL ? complex_wide(value != complex_wide(0)) : rounded(to, value);
+    const wide_complex value = get(inputs[0].data, 3 + i), got = get(outputs[0].data, 3 + i);
+    const wide_complex want =
+        to == TUTTI_BOOL ? wide_complex(value != wide_complex(0)) : rounded(to, value);
     require(got == want,
             [&] { return text(value) + " became " + text(got) + ", expected " + text(want); });
   }
@@ -226,14 +177,14 @@ void check_reduction(session& s, uint8_t dtype, uint8_t kind, uint8_t layout, ui
   input.stride[0] = inner ? static_cast<int64_t>(reduced) : 1;
   input.stride[1] = inner ? 1 : static_cast<int64_t>(kept);
   const bool product = kind == TUTTI_REDUCE_PROD;
-  std::vector<complex_wide> want(kept, complex_wide(product ? 1 : 0));
+  std::vector<wide_complex> want(kept, wide_complex(product ? 1 : 0));
   std::vector<wide> size(kept, 0);
   for (uint64_t i = 0; i < kept * reduced; ++i) {
     // Factors of size 1: products neither vanish nor overflow.
-    const complex_wide drawn = draw_complex(random, -1, 1);
-    const complex_wide value =
+    const wide_complex drawn = draw_complex(random, -1, 1);
+    const wide_complex value =
         set(input.data, locate(input, extent, i), product ? drawn / std::abs(drawn) : drawn);
-    complex_wide& total = want[i / reduced];
+    wide_complex& total = want[i / reduced];
     total = product ? total * value : total + value;
     size[i / reduced] += product ? 4 : std::abs(value);
   }
@@ -241,7 +192,7 @@ void check_reduction(session& s, uint8_t dtype, uint8_t kind, uint8_t layout, ui
   launch(s, spec, extent, {input}, {}, outputs);
   const wide unit = dtype == TUTTI_C64 ? 0x1p-23L : 0x1p-52L;
   for (uint64_t i = 0; i < kept; ++i) {
-    const complex_wide got = get(outputs[0].data, 3 + i);
+    const wide_complex got = get(outputs[0].data, 3 + i);
     require(std::abs(got - want[i]) <= 4 * unit * (size[i] + 1), [&] {
       return std::string(product ? "product" : "sum") + " number " + std::to_string(i) + " of " +
              list_text(extent) + " is " + text(got) + ", expected " + text(want[i]);

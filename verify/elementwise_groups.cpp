@@ -9,6 +9,7 @@
 #include "denormals.hpp"
 #include "harness.hpp"
 #include "oracle.hpp"
+#include "semantics/host_math.hpp"
 
 namespace tutti::conformance {
 namespace {
@@ -258,28 +259,7 @@ void check_iota(session& s) {
   }
 }
 
-// Random123's published vectors: the oracle must reproduce them first.
-void check_published_vectors() {
-  struct vector {
-    uint32_t counter[4], key[2], result[4];
-  };
-  constexpr uint32_t ones = 0xffffffffu;
-  const vector known[] = {
-      {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-      {{ones, ones, ones, ones}, {ones, ones}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
-       {0xa4093822, 0x299f31d0},
-       {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}};
-  for (const vector& v : known) {
-    uint32_t result[4];
-    philox_block(v.counter, v.key, result);
-    require(std::equal(result, result + 4, v.result),
-            "the judge does not reproduce a published Philox4x32-10 vector");
-  }
-}
-
 void check_philox(session& s) {
-  check_published_vectors();
   const extents extent = {2053};
   for (const uint64_t key : {uint64_t{0}, ~uint64_t{0}, uint64_t{0x299f31d0a4093822}}) {
     for (const uint64_t first : {uint64_t{0}, uint64_t{0x3fffffff0}, uint64_t{1} << 61}) {
@@ -295,7 +275,7 @@ void check_philox(session& s) {
       launch(s, spec, extent, {}, {scalars[0], scalars[1]}, outputs);
       for (uint64_t i = 0; i < extent[0]; ++i) {
         const uint64_t got = outputs[0].data.get(outputs[0].offset + i);
-        const uint32_t want = philox(first + i, key);
+        const uint32_t want = host::philox(static_cast<int64_t>(first + i), key);
         require(got == want, [&] {
           return "element " + std::to_string(first + i) + " under key " + std::to_string(key) +
                  " is " + std::to_string(got) + ", expected " + std::to_string(want);

@@ -41,7 +41,7 @@ void check_cholesky(session& s, bool upper) {
     const extents extent = {c.batch, c.size, c.size};
     matrix_call call{TUTTI_OPERATOR_CHOLESKY,
                      1,
-                     {made_view(dtype_of<S>(), extent), made_view(dtype_of<S>(), extent)}};
+                     {packed_view(dtype_of<S>(), extent), packed_view(dtype_of<S>(), extent)}};
     call.params.upper = upper ? 1 : 0;
     std::vector<wide_matrix<wide_of<S>>> given;
     for (uint64_t b = 0; b < c.batch; ++b) {
@@ -114,8 +114,8 @@ void check_triangle(session& s, const batch_of_squares& c, uint64_t columns, con
   const extents sides = {c.batch, c.size, columns};
   matrix_call call{TUTTI_OPERATOR_TRIANGULAR_SOLVE,
                    1,
-                   {made_view(dtype, sides), made_view(dtype, {c.batch, c.size, c.size}),
-                    made_view(dtype, sides)}};
+                   {packed_view(dtype, sides), packed_view(dtype, {c.batch, c.size, c.size}),
+                    packed_view(dtype, sides)}};
   call.params = {sizeof call.params, t.upper ? 1u : 0u, t.transpose, t.unit ? 1u : 0u, 0};
   std::vector<wide_matrix<W>> given;
   for (uint64_t b = 0; b < c.batch; ++b) {
@@ -202,8 +202,8 @@ matrix_call lu_of(const batch_of_rectangles& c) {
   const extents extent = {c.batch, c.rows, c.columns};
   return {TUTTI_OPERATOR_LU,
           2,
-          {made_view(dtype_of<S>(), extent), made_view(TUTTI_I64, {c.batch, c.rows}),
-           made_view(dtype_of<S>(), extent)}};
+          {packed_view(dtype_of<S>(), extent), packed_view(TUTTI_I64, {c.batch, c.rows}),
+           packed_view(dtype_of<S>(), extent)}};
 }
 
 // With `singular`, the matrices have a column of zeros, or only zeros.
@@ -249,9 +249,9 @@ void check_qr(session& s, bool complete) {
     const uint64_t k = complete ? c.rows : std::min(c.rows, c.columns);
     matrix_call call{TUTTI_OPERATOR_QR,
                      2,
-                     {made_view(dtype_of<S>(), {c.batch, c.rows, k}),
-                      made_view(dtype_of<S>(), {c.batch, k, c.columns}),
-                      made_view(dtype_of<S>(), {c.batch, c.rows, c.columns})}};
+                     {packed_view(dtype_of<S>(), {c.batch, c.rows, k}),
+                      packed_view(dtype_of<S>(), {c.batch, k, c.columns}),
+                      packed_view(dtype_of<S>(), {c.batch, c.rows, c.columns})}};
     for (uint64_t b = 0; b < c.batch; ++b) {
       auto a = random_matrix<wide_of<S>>(c.rows, c.columns, random);
       for (uint64_t i = 0; i < c.rows && b > 0; ++i) a(i, c.columns - 1) = a(i, 0);

@@ -51,7 +51,7 @@ void spoil(bad_launch& l, const program_spec& p, generator& random, changes& c) 
 void fuzz_program_launch(session& s, generator& random) {
   const random_program base = make_program(s, random, 1 + random() % 3);
   const program_spec& p = base.spec;
-  surroundings w = make_surroundings(p, random);
+  surroundings w = make_surroundings(p, small_extents(p, random), random);
   const handle<tutti_program> program = s.program(p.desc());
   bad_launch l;
   std::vector<handle<tutti_buffer>> buffers;

@@ -65,9 +65,7 @@ class transfers {
       const uint64_t size = 1 + random() % 5000;
       m.buffer = s.allocate(size);
       m.bytes.resize(size);
-      check(s.api->transfer->write(stream_.get(), m.buffer.get(), 0, m.bytes.data(), size, 1,
-                                   nullptr),
-            "write");
+      s.write(m.buffer.get(), 0, m.bytes.data(), size, stream_.get());
     }
   }
 

@@ -15,10 +15,7 @@ namespace {
 struct raw_operator {
   std::vector<tutti_view_desc> views;
   any_params params{};
-  struct {
-    tutti_operator_desc known;
-    unsigned char beyond[32];
-  } desc{};
+  longer<tutti_operator_desc, 4> desc;
 };
 
 void change_view(tutti_view_desc& v, generator& random, changes& c) {
@@ -127,9 +124,7 @@ void launch_changed(session& s, tutti_plan* plan, const raw_operator& raw, gener
   const std::vector<unsigned char> zeros(2 * half);
   for (uint32_t n = 0; n < count; ++n) {
     buffers.push_back(s.allocate(zeros.size()));
-    check(s.api->transfer->write(s.main_stream.get(), buffers[n].get(), 0, zeros.data(),
-                                 zeros.size(), 1, nullptr),
-          "write");
+    s.write(buffers[n].get(), 0, zeros.data(), zeros.size());
     operands.push_back({buffers[n].get(), half});
   }
   tutti_operator_launch l = launch_of(operands);

@@ -78,10 +78,7 @@ class raw_program {
   }
 
   std::vector<uint8_t> scalars_;
-  struct {
-    tutti_program_desc known;
-    unsigned char beyond[64] = {};
-  } desc_;
+  longer<tutti_program_desc> desc_;
 };
 
 void change_header(raw_program& p, generator& random, changes& c) {
@@ -224,7 +221,7 @@ void fuzz_program(session& s, generator& random) {
   const program_spec meant = raw.read();
   std::vector<uint8_t> values;
   require(means_something(meant, values), "accepted: " + c.text());
-  surroundings w = make_surroundings(meant, random);
+  surroundings w = make_surroundings(meant, small_extents(meant, random), random);
   launch(s, made, w.extent, w.inputs, w.scalars, w.outputs);
   if (can_be_judged(meant, values)) judge(meant, w);
 }

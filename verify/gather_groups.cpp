@@ -84,49 +84,8 @@ void check_take(session& s, uint8_t dtype, uint8_t index_dtype) {
   }
 }
 
-void check_scatter_case(session& s, uint8_t dtype, uint8_t index_dtype, const rows_case& c,
-                        generator& random) {
-  std::vector<view_spec> v = {table(dtype, c.outer, c.rows, c.inner, false),
-                              table(dtype, c.outer, c.picked, c.inner, false),
-                              indices(index_dtype, c, random)};
-  fill(v[0], -10, 10, random);
-  fill(v[1], -10, 10, random);
-  const std::vector<view_spec> given = v;
-  launch_operator(s, TUTTI_OPERATOR_SCATTER_ADD, v);
-  check_guards(v[0], given[0].data.data);
-  std::vector<view_spec> again = given;
-  launch_operator(s, TUTTI_OPERATOR_SCATTER_ADD, again);
-  require(again[0].data.data.bytes == v[0].data.data.bytes, "two runs differ in their bits");
-  const bool floating = sdk::is_floating(dtype);
-  const std::vector<std::vector<uint64_t>> picks = picks_by_row(v[2], c);
-  for (uint64_t e = 0; e < points_of(v[0].extent); ++e) {
-    const uint64_t o = e / (c.rows * c.inner), r = e / c.inner % c.rows, n = e % c.inner;
-    const uint64_t start = given[0].data.data.get(at(v[0], o, r, n));
-    long double sum = real_of(dtype, start), magnitude = std::fabs(sum);
-    uint64_t wrapped = start;
-    for (const uint64_t i : picks[r]) {
-      const uint64_t update = v[1].data.data.get(at(v[1], o, i, n));
-      wrapped += update;
-      sum += real_of(dtype, update);
-      magnitude += std::fabs(real_of(dtype, update));
-    }
-    const uint64_t got = v[0].data.data.get(at(v[0], o, r, n));
-    const long double bound = magnitude * (dtype == TUTTI_F32 ? 1e-6L : 1e-14L);
-    const bool good = floating ? std::fabs(real_of(dtype, got) - sum) <= bound
-                               : got == from_storage(dtype, wrapped);
-    const uint64_t want = floating ? bits_of(dtype, sum) : from_storage(dtype, wrapped);
-    require(good, [&] {
-      return "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) + " is " +
-             value_text(dtype, got) + ", expected " + value_text(dtype, want);
-    });
-  }
-}
-
-void check_scatter(session& s, uint8_t dtype, uint8_t index_dtype) {
-  generator random(s.seed);
-  for (const rows_case& c : rows_cases) check_scatter_case(s, dtype, index_dtype, c, random);
-  for (const rows_case& c : many_cases) check_scatter_case(s, dtype, index_dtype, c, random);
-}
+// The operator scatter_add beside TUTTI_SCATTER_SET and the others.
+constexpr int32_t scatter_add = -1;
 
 // One update after the other, as bits of an element in memory.
 uint64_t combined_bits(uint8_t dtype, int32_t how, uint64_t a, uint64_t b) {
@@ -135,6 +94,7 @@ uint64_t combined_bits(uint8_t dtype, int32_t how, uint64_t a, uint64_t b) {
   const auto y = static_cast<double>(real_of(dtype, b));
   if (how == TUTTI_SCATTER_MIN) return y < x || y != y ? b : a;
   if (how == TUTTI_SCATTER_MAX) return y > x || y != y ? b : a;
+  if (how == scatter_add) return from_storage(dtype, a + b);
   return sdk::is_floating(dtype) ? bits_of(dtype, x * y) : from_storage(dtype, a * b);
 }
 
@@ -149,39 +109,57 @@ void fill_with_exact_factors(view_spec& v, uint8_t dtype, generator& random) {
   }
 }
 
-void check_combination_case(session& s, uint8_t dtype, int32_t how, const rows_case& c,
-                            generator& random) {
-  const uint8_t index_dtype = static_cast<uint8_t>(how % 2 == 0 ? TUTTI_I32 : TUTTI_I64);
+void check_scatter_case(session& s, uint8_t dtype, uint8_t index_dtype, int32_t how,
+                        const rows_case& c, generator& random) {
+  const bool adds = how == scatter_add, sums_floats = adds && sdk::is_floating(dtype);
+  const bool strided = how % 2 == 0;
   std::vector<view_spec> v = {table(dtype, c.outer, c.rows, c.inner, false),
-                              table(dtype, c.outer, c.picked, c.inner, how % 2 == 0),
+                              table(dtype, c.outer, c.picked, c.inner, strided),
                               indices(index_dtype, c, random)};
-  fill(v[0], -3, 3, random);
-  fill(v[1], -3, 3, random);
+  const double most = adds ? 10 : 3;
+  fill(v[0], -most, most, random);
+  fill(v[1], -most, most, random);
   if (how == TUTTI_SCATTER_MULTIPLY && sdk::is_floating(dtype) && c.hot > 0)
     fill_with_exact_factors(v[1], dtype, random);
   const std::vector<view_spec> given = v;
-  tutti_scatter_params params{sizeof(tutti_scatter_params), how, 0};
-  launch_operator(s, TUTTI_OPERATOR_SCATTER, v, &params);
+  const tutti_scatter_params params{sizeof(tutti_scatter_params), how, 0};
+  const auto launch = [&](std::vector<view_spec>& views) {
+    launch_operator(s, adds ? TUTTI_OPERATOR_SCATTER_ADD : TUTTI_OPERATOR_SCATTER, views,
+                    adds ? nullptr : &params);
+  };
+  launch(v);
   check_guards(v[0], given[0].data.data);
+  if (adds) {
+    std::vector<view_spec> again = given;
+    launch(again);
+    require(again[0].data.data.bytes == v[0].data.data.bytes, "two runs differ in their bits");
+  }
+  const uint8_t type = sdk::register_dtype(dtype);
   const std::vector<std::vector<uint64_t>> picks = picks_by_row(v[2], c);
   for (uint64_t e = 0; e < points_of(v[0].extent); ++e) {
     const uint64_t o = e / (c.rows * c.inner), r = e / c.inner % c.rows, n = e % c.inner;
     uint64_t want = given[0].data.data.get(at(v[0], o, r, n));
-    for (const uint64_t i : picks[r])
-      want = combined_bits(dtype, how, want, v[1].data.data.get(at(v[1], o, i, n)));
+    long double sum = real_of(type, want), magnitude = std::fabs(sum);
+    for (const uint64_t i : picks[r]) {
+      const uint64_t update = v[1].data.data.get(at(v[1], o, i, n));
+      if (!sums_floats) want = combined_bits(dtype, how, want, update);
+      sum += real_of(type, update);
+      magnitude += std::fabs(real_of(type, update));
+    }
+    if (sums_floats) want = bits_of(dtype, sum);
     const uint64_t got = v[0].data.data.get(at(v[0], o, r, n));
-    require(got == want, [&] {
+    const long double bound = magnitude * (dtype == TUTTI_F32 ? 1e-6L : 1e-14L);
+    require(sums_floats ? std::fabs(real_of(dtype, got) - sum) <= bound : got == want, [&] {
       return "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) + " is " +
-             value_text(sdk::register_dtype(dtype), got) + ", expected " +
-             value_text(sdk::register_dtype(dtype), want);
+             value_text(type, got) + ", expected " + value_text(type, want);
     });
   }
 }
 
-void check_combination(session& s, uint8_t dtype, int32_t how) {
+void check_scatter(session& s, uint8_t dtype, uint8_t index_dtype, int32_t how) {
   generator random(s.seed);
-  for (const rows_case& c : rows_cases) check_combination_case(s, dtype, how, c, random);
-  for (const rows_case& c : many_cases) check_combination_case(s, dtype, how, c, random);
+  for (const rows_case& c : rows_cases) check_scatter_case(s, dtype, index_dtype, how, c, random);
+  for (const rows_case& c : many_cases) check_scatter_case(s, dtype, index_dtype, how, c, random);
 }
 
 }  // namespace
@@ -193,8 +171,8 @@ void add_gather_groups(groups& all, const session& s) {
       const std::string name = std::string(sdk::dtype_name(dtype)) + "/" + sdk::dtype_name(index);
       all.push_back({"take/" + name, [dtype, index](session& t) { check_take(t, dtype, index); }});
       if (dtype == TUTTI_BOOL || !sdk::is_register(dtype) || !s.computes(dtype)) continue;
-      all.push_back(
-          {"scatter_add/" + name, [dtype, index](session& t) { check_scatter(t, dtype, index); }});
+      all.push_back({"scatter_add/" + name,
+                     [dtype, index](session& t) { check_scatter(t, dtype, index, scatter_add); }});
     }
   }
   const char* const names[] = {"set", "multiply", "min", "max"};
@@ -202,8 +180,9 @@ void add_gather_groups(groups& all, const session& s) {
     for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {
       const bool computes = dtype != TUTTI_BOOL && sdk::is_register(dtype) && s.computes(dtype);
       if (!s.stores(dtype) || (!computes && how != TUTTI_SCATTER_SET)) continue;
+      const auto index = static_cast<uint8_t>(how % 2 == 0 ? TUTTI_I32 : TUTTI_I64);
       all.push_back({std::string("scatter_") + names[how] + "/" + sdk::dtype_name(dtype),
-                     [dtype, how](session& t) { check_combination(t, dtype, how); }});
+                     [=](session& t) { check_scatter(t, dtype, index, how); }});
     }
   }
 }

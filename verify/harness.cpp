@@ -23,16 +23,8 @@ tutti_operand to_abi(const operand& o, tutti_buffer* buffer) {
 
 handle<tutti_buffer> upload(session& s, const image& data) {
   handle<tutti_buffer> buffer = s.allocate(data.bytes.size());
-  check(s.api->transfer->write(s.main_stream.get(), buffer.get(), 0, data.bytes.data(),
-                               data.bytes.size(), 1, nullptr),
-        "write");
+  s.write(buffer.get(), 0, data.bytes.data(), data.bytes.size());
   return buffer;
-}
-
-void download(session& s, tutti_buffer* buffer, image& data) {
-  check(s.api->transfer->read(s.main_stream.get(), buffer, 0, data.bytes.data(), data.bytes.size(),
-                              1, nullptr),
-        "read");
 }
 
 // All that two programs may differ in.
@@ -139,6 +131,18 @@ handle<tutti_stream> session::stream(uint32_t flags) const {
   const tutti_stream_desc desc{sizeof desc, flags, 0};
   check(api->stream->create(device.get(), &desc, &made), "stream create");
   return {made, api->stream->release};
+}
+
+void session::write(tutti_buffer* to, uint64_t offset, const void* from, uint64_t bytes,
+                    tutti_stream* on) const {
+  tutti_stream* const stream = on != nullptr ? on : main_stream.get();
+  check(api->transfer->write(stream, to, offset, from, bytes, 1, nullptr), "write");
+}
+
+void session::read(tutti_buffer* from, uint64_t offset, void* to, uint64_t bytes,
+                   tutti_stream* on) const {
+  tutti_stream* const stream = on != nullptr ? on : main_stream.get();
+  check(api->transfer->read(stream, from, offset, to, bytes, 1, nullptr), "read");
 }
 
 handle<tutti_program> session::program(const tutti_program_desc& desc) const {
@@ -311,7 +315,8 @@ void launch(session& s, tutti_program* program, const extents& extent,
   require(event != nullptr, "program launch returned no event");
   check(s.api->stream->flush(s.main_stream.get()), "flush");
   check(s.api->stream->event_wait(event, TUTTI_FOREVER), "event wait");
-  for (size_t i = 0; i < outputs.size(); ++i) download(s, out[i].buffer, outputs[i].data);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    s.read(out[i].buffer, 0, outputs[i].data.bytes.data(), outputs[i].data.bytes.size());
 }
 
 std::vector<tutti_view_desc> describe(const std::vector<view_spec>& specs) {
@@ -377,7 +382,10 @@ outcome try_operator(session& s, const tutti_operator_desc& desc, std::vector<vi
              ", its stream with " + std::to_string(synchronized.code);
     });
   }
-  for (size_t n = 0; n < specs.size(); ++n) download(s, operands[n].buffer, specs[n].data.data);
+  for (size_t n = 0; n < specs.size(); ++n) {
+    image& data = specs[n].data.data;
+    s.read(operands[n].buffer, 0, data.bytes.data(), data.bytes.size());
+  }
   return synchronized;
 }
 

@@ -86,6 +86,13 @@ class handle {
   void (*release_)(T*) = nullptr;
 };
 
+// A struct of a newer caller, with more fields than the plugin knows.
+template <typename T, size_t Words = 8>
+struct longer {
+  T known{};
+  uint64_t beyond[Words] = {};
+};
+
 struct program_spec;
 
 // The largest error of an operation in a dtype so far, in units in the last place of the result.
@@ -115,6 +122,11 @@ class session {
 
   handle<tutti_buffer> allocate(uint64_t bytes) const;
   handle<tutti_stream> stream(uint32_t flags = 0) const;
+  // Blocking transfers, on the main stream unless there is another one.
+  void write(tutti_buffer* to, uint64_t offset, const void* from, uint64_t bytes,
+             tutti_stream* on = nullptr) const;
+  void read(tutti_buffer* from, uint64_t offset, void* to, uint64_t bytes,
+            tutti_stream* on = nullptr) const;
   // These two throw `skipped` if the device does not support it.
   handle<tutti_program> program(const tutti_program_desc& desc) const;
   handle<tutti_plan> plan(const tutti_operator_desc& desc) const;
@@ -155,30 +167,16 @@ struct group {
 using groups = std::vector<group>;
 
 // Every file of groups adds its own.
-void add_table_groups(groups& all, const session& s);
-void add_abi_groups(groups& all, const session& s);
-void add_memory_groups(groups& all, const session& s);
-void add_host_groups(groups& all, const session& s);
-void add_collective_groups(groups& all, const session& s);
-void add_wait_groups(groups& all, const session& s);
-void add_listener_groups(groups& all, const session& s);
-void add_elementwise_groups(groups& all, const session& s);
-void add_complex_groups(groups& all, const session& s);
-void add_layout_groups(groups& all, const session& s);
-void add_chain_groups(groups& all, const session& s);
-void add_reduction_groups(groups& all, const session& s);
-void add_operator_groups(groups& all, const session& s);
-void add_convolution_groups(groups& all, const session& s);
-void add_gather_groups(groups& all, const session& s);
-void add_ordering_groups(groups& all, const session& s);
-void add_fourier_groups(groups& all, const session& s);
-void add_recurrence_groups(groups& all, const session& s);
-void add_spmm_groups(groups& all, const session& s);
-void add_factorization_groups(groups& all, const session& s);
-void add_spectral_groups(groups& all, const session& s);
-void add_matrix_failure_groups(groups& all, const session& s);
-void add_kernel_groups(groups& all, const session& s);
-void add_plan_groups(groups& all, const session& s);
+// clang-format off
+#define TUTTI_VERIFY_GROUPS(G) \
+  G(table) G(abi) G(memory) G(host) G(wait) G(listener) G(elementwise) G(complex) \
+  G(layout) G(chain) G(reduction) G(operator) G(gather) G(convolution) G(ordering) \
+  G(fourier) G(recurrence) G(spmm) G(factorization) G(spectral) G(matrix_failure) \
+  G(kernel) G(plan) G(collective)
+// clang-format on
+#define TUTTI_DECLARED(name) void add_##name##_groups(groups& all, const session& s);
+TUTTI_VERIFY_GROUPS(TUTTI_DECLARED)
+#undef TUTTI_DECLARED
 // Random descriptions, one for each seed.
 void add_fuzz_groups(groups& all, const session& s, uint64_t first_seed, uint64_t count);
 

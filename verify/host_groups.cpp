@@ -20,15 +20,14 @@ void check_host_event(session& s) {
   const std::vector<uint8_t> before = bytes_of(size, s.seed), after = bytes_of(size, s.seed + 1);
   std::vector<uint8_t> got(size);
   const auto* stream = s.api->stream;
-  const auto* transfer = s.api->transfer;
   for (int round = 0; round < 3; ++round) {
-    check(transfer->write(s.main_stream.get(), a.get(), 0, before.data(), size, 1, nullptr),
-          "write");
+    s.write(a.get(), 0, before.data(), size);
     tutti_event *gate = nullptr, *written = nullptr;
     check(stream->event_create(s.device.get(), &gate), "event create");
     const auto gate_handle = event_handle(s, gate);
     check(stream->wait(gated.get(), gate), "stream wait");
-    check(transfer->write(gated.get(), a.get(), 0, after.data(), size, 0, &written), "write");
+    check(s.api->transfer->write(gated.get(), a.get(), 0, after.data(), size, 0, &written),
+          "write");
     const auto written_handle = event_handle(s, written);
     check(stream->flush(gated.get()), "flush");
     int32_t done = -1;
@@ -40,7 +39,7 @@ void check_host_event(session& s) {
       });
     }
     require(done == 0, "a host event is done before the signal");
-    check(transfer->read(s.main_stream.get(), a.get(), 0, got.data(), size, 1, nullptr), "read");
+    s.read(a.get(), 0, got.data(), size);
     compare(got, before, "before the signal");
     std::thread signaller([&] { check(stream->event_signal(gate, nullptr), "event signal"); });
     check(stream->event_wait(gate, TUTTI_FOREVER), "event wait");
@@ -48,18 +47,9 @@ void check_host_event(session& s) {
     check(stream->event_wait(written, TUTTI_FOREVER), "event wait");
     check(stream->event_query(gate, &done), "event query");
     require(done == 1, "a host event is not done after the signal");
-    check(transfer->read(s.main_stream.get(), a.get(), 0, got.data(), size, 1, nullptr), "read");
+    s.read(a.get(), 0, got.data(), size);
     compare(got, after, "after the signal");
   }
-}
-
-tutti_status failed_by_host() {
-  tutti_status status{};
-  status.struct_size = sizeof status;
-  status.code = TUTTI_ERROR_DRIVER;
-  status.vendor_code = -4711;
-  status.message = "the sender of parcel 17 went away";
-  return status;
 }
 
 void require_told(tutti_status* status, const char* who) {
@@ -130,7 +120,6 @@ void check_failed_event(session& s) {
 void check_mapped_memory(session& s) {
   if (!offers(s.api->memory, &tutti_memory_api::unmap)) return;
   const auto* memory = s.api->memory;
-  const auto* transfer = s.api->transfer;
   for (const uint32_t kind : {TUTTI_MEMORY_HOST, TUTTI_MEMORY_DEVICE}) {
     for (const uint64_t size : {uint64_t{1}, uint64_t{5000}, uint64_t{1} << 20}) {
       tutti_buffer* made = nullptr;
@@ -141,7 +130,7 @@ void check_mapped_memory(session& s) {
       const handle<tutti_buffer> a(made, memory->release);
       const std::vector<uint8_t> sent = bytes_of(size, s.seed), back = bytes_of(size, s.seed + 1);
       std::vector<uint8_t> got(size);
-      check(transfer->write(s.main_stream.get(), made, 0, sent.data(), size, 1, nullptr), "write");
+      s.write(made, 0, sent.data(), size);
       const uint64_t offset = size / 3;
       void* host = nullptr;
       const outcome mapped = take(memory->map(made, offset, size - offset, TUTTI_MAP_READ, &host));
@@ -154,7 +143,7 @@ void check_mapped_memory(session& s) {
       check(memory->map(made, 0, size, TUTTI_MAP_READ | TUTTI_MAP_WRITE, &host), "map");
       std::copy(back.begin(), back.end(), static_cast<uint8_t*>(host));
       check(memory->unmap(made, host), "unmap");
-      check(transfer->read(s.main_stream.get(), made, 0, got.data(), size, 1, nullptr), "read");
+      s.read(made, 0, got.data(), size);
       compare(got, back, "mapped for writing");
       for (const uint32_t flags : {0u, 4u})
         require(static_cast<bool>(take(memory->map(made, 0, size, flags, &host))),
@@ -195,10 +184,9 @@ void check_host_memory(session& s) {
     const handle<tutti_buffer> a = s.allocate(size);
     const std::vector<uint8_t> sent = bytes_of(size, s.seed);
     std::copy(sent.begin(), sent.end(), static_cast<uint8_t*>(host));
-    const auto* transfer = s.api->transfer;
-    check(transfer->write(s.main_stream.get(), a.get(), 0, host, size, 1, nullptr), "write");
+    s.write(a.get(), 0, host, size);
     std::fill_n(static_cast<uint8_t*>(host), size, uint8_t{0});
-    check(transfer->read(s.main_stream.get(), a.get(), 0, host, size, 1, nullptr), "read");
+    s.read(a.get(), 0, host, size);
     const auto* bytes = static_cast<uint8_t*>(host);
     compare({bytes, bytes + size}, sent, "through host memory");
     check(s.api->memory->unmap(made, host), "unmap");

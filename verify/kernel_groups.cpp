@@ -2,44 +2,12 @@
 //
 // Kernels of applications, an optional function group: building, arguments, sizes, order relative
 // to other work, failures, and lifetimes of host functions.
-#include <cstring>
 #include <functional>
 
-#include "harness.hpp"
-#include "spirv_module.hpp"
+#include "kernel_trials.hpp"
 
 namespace tutti::conformance {
 namespace {
-
-// out[i] = a x[i] + i, in the languages that a plugin may support.
-constexpr const char* opencl_text =
-    "kernel void scaled(global const int* x, global int* out, int a) {\n"
-    "  size_t i = get_global_id(0);\n"
-    "  out[i] = a * x[i] + (int)i;\n"
-    "}\n";
-constexpr const char* cuda_text =
-    "extern \"C\" __global__ void scaled(const int* x, int* out, int a) {\n"
-    "  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "  out[i] = a * x[i] + (int)i;\n"
-    "}\n";
-
-struct host_state {
-  uint64_t items = 0;
-  int released = 0;
-  tutti_status* failure = nullptr;
-};
-
-tutti_status* scaled_on_host(void* context, const tutti_host_kernel_call* call) {
-  auto& state = *static_cast<host_state*>(context);
-  if (state.failure != nullptr) return std::exchange(state.failure, nullptr);
-  const auto* x = static_cast<const int32_t*>(call->arguments[0]);
-  auto* out = static_cast<int32_t*>(call->arguments[1]);
-  int32_t a = 0;
-  std::memcpy(&a, call->arguments[2], sizeof a);
-  state.items = call->global[0] * call->global[1] * call->global[2];
-  for (uint64_t i = 0; i < call->global[0]; ++i) out[i] = a * x[i] + static_cast<int32_t>(i);
-  return nullptr;
-}
 
 const tutti_kernel_api* kernels_of(const session& s) {
   const auto end = offsetof(tutti_plugin_api, kernel) + sizeof(void*);
@@ -52,29 +20,6 @@ uint32_t languages_of(session& s) {
   uint32_t languages = 0;
   check(kernels_of(s)->languages(s.device.get(), &languages), "languages");
   return languages;
-}
-
-tutti_kernel_desc description(int32_t language, host_state& state) {
-  tutti_kernel_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.language = language;
-  desc.entry = desc.label = "scaled";
-  if (language == TUTTI_KERNEL_HOST) {
-    desc.host = scaled_on_host;
-    desc.host_context = &state;
-    desc.host_release = [](void* context) { ++static_cast<host_state*>(context)->released; };
-    return desc;
-  }
-  if (language == TUTTI_KERNEL_SPIRV) {
-    static const auto* const module = new std::vector<uint32_t>(scaled_module());
-    desc.source = module->data();
-    desc.source_bytes = module->size() * sizeof(uint32_t);
-    return desc;
-  }
-  const char* text = language == TUTTI_KERNEL_CUDA_CXX ? cuda_text : opencl_text;
-  desc.source = text;
-  desc.source_bytes = std::strlen(text);
-  return desc;
 }
 
 // For each language of the device that there is a text for.
@@ -98,58 +43,13 @@ handle<tutti_kernel> build(session& s, const tutti_kernel_desc& desc) {
   return {made, kernels_of(s)->release};
 }
 
-// x and out with n elements, and the launch data for them.
-struct rig {
-  rig(session& s, uint64_t n, uint64_t offset_bytes = 0)
-      : x(s.allocate(4 * n + offset_bytes)), out(s.allocate(4 * n + offset_bytes)), values(n) {
-    for (uint64_t i = 0; i < n; ++i) values[i] = static_cast<int32_t>(7 * i % 1000);
-    check(s.api->transfer->write(s.main_stream.get(), x.get(), offset_bytes, values.data(), 4 * n,
-                                 1, nullptr),
-          "write");
-    arguments[0] = {{TUTTI_KERNEL_BUFFER, 0, x.get(), offset_bytes, nullptr}, {}};
-    arguments[1] = {{TUTTI_KERNEL_BUFFER, 0, out.get(), offset_bytes, nullptr}, {}};
-    arguments[2] = {{TUTTI_KERNEL_SCALAR, 4, nullptr, 0, &factor}, {}};
-    launch.struct_size = sizeof launch;
-    launch.arguments = &arguments[0].known;
-    launch.argument_count = 3;
-    launch.argument_size = sizeof arguments[0];
-    launch.global[0] = n;
-    launch.global[1] = launch.global[2] = 1;
-  }
-  rig(const rig&) = delete;
-  rig& operator=(const rig&) = delete;
-
-  std::vector<int32_t> read(session& s) const {
-    std::vector<int32_t> got(values.size());
-    check(s.api->transfer->read(s.main_stream.get(), out.get(), arguments[1].known.offset,
-                                got.data(), 4 * got.size(), 1, nullptr),
-          "read");
-    return got;
-  }
-  std::vector<int32_t> expected(int32_t a) const {
-    std::vector<int32_t> want = values;
-    for (size_t i = 0; i < want.size(); ++i) want[i] = a * want[i] + static_cast<int32_t>(i);
-    return want;
-  }
-
-  handle<tutti_buffer> x, out;
-  std::vector<int32_t> values;
-  int32_t factor = 3;
-  // Larger than the plugin knows them, as argument_size states.
-  struct {
-    tutti_kernel_argument known;
-    unsigned char beyond[24];
-  } arguments[3];
-  tutti_kernel_launch launch{};
-};
-
 void check_results(session& s) {
   each_language(s, [&](int32_t language) {
     host_state state;
     const auto kernel = build(s, description(language, state));
     for (const uint64_t n : {1, 96, 1000}) {
       for (const uint64_t offset : {0u, 4 * s.properties.alignment}) {
-        rig r(s, n, offset);
+        kernel_rig r(s, n, offset);
         tutti_event* event = nullptr;
         check(kernels_of(s)->launch(s.main_stream.get(), kernel.get(), &r.launch, &event),
               "launch");
@@ -172,7 +72,7 @@ void check_order(session& s) {
   each_language(s, [&](int32_t language) {
     host_state state;
     const auto kernel = build(s, description(language, state));
-    rig r(s, 96);
+    kernel_rig r(s, 96);
     r.launch.local[0] = s.properties.max_work_group_size >= 32 ? 32 : 1;
     r.launch.local[1] = r.launch.local[2] = 1;
     std::vector<int32_t> want = r.values;
@@ -227,7 +127,7 @@ void check_bad_launches(session& s) {
   each_language(s, [&](int32_t language) {
     host_state state;
     const auto kernel = build(s, description(language, state));
-    rig r(s, 64);
+    kernel_rig r(s, 64);
     const auto refuse = [&](const char* what) {
       tutti_event* event = nullptr;
       const outcome result =
@@ -278,7 +178,7 @@ void check_host_functions(session& s) {
                               "made to fail",       [](tutti_status*) {}};
   host_state state;
   state.failure = &failure;
-  rig r(s, 64);
+  kernel_rig r(s, 64);
   {
     const auto kernel = build(s, description(TUTTI_KERNEL_HOST, state));
     tutti_event* event = nullptr;

@@ -154,10 +154,7 @@ void check_gated(session& s) {
   const auto* stream = s.api->stream;
   const std::vector<uint8_t> sent = bytes_of(4096, s.seed);
   const handle<tutti_buffer> a = s.allocate(sent.size());
-  tutti_status why{};
-  why.struct_size = sizeof why;
-  why.code = TUTTI_ERROR_DRIVER;
-  why.message = "the sender of parcel 17 went away";
+  const tutti_status why = failed_by_host();
   for (const bool fails : {false, true, false}) {
     const handle<tutti_stream> gated = s.stream();
     listeners who(4);

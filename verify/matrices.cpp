@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matrices.hpp"
 
-#include "views.hpp"
-
 namespace tutti::conformance {
 
 outcome matrix_call::launch(session& s) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Dense matrices in long double, and launches of the operators of linear algebra on batches of
-// them. Expected values are read from the views, so they have been rounded as for the plugin.
+// them; elements of real and complex types in views. Expected values are read from the views, so
+// they have been rounded as for the plugin.
 #pragma once
 
 #include <cmath>
@@ -13,11 +14,10 @@
 #include <vector>
 
 #include "harness.hpp"
-#include "sdk/op_info.hpp"
+#include "oracle.hpp"
+#include "views.hpp"
 
 namespace tutti::conformance {
-
-using wide_complex = std::complex<long double>;
 
 // For an element type S: the type of its parts, and the type of the comparison.
 template <typename S>
@@ -177,13 +177,15 @@ wide_matrix<W> random_unitary(uint64_t size, generator& random) {
 
 // ---- views
 
-inline view_spec made_view(uint8_t dtype, const extents& extent) {
-  return {packed(dtype, extent), extent};
-}
-
 template <typename S>
 S* element_of(view_spec& v, uint64_t number) {
   return reinterpret_cast<S*>(v.data.data.bytes.data()) + v.data.offset + number;
+}
+
+template <typename S>
+void fill_randomly(view_spec& v, generator& random) {
+  for (uint64_t i = 0; i < points_of(v.extent); ++i)
+    *element_of<S>(v, i) = static_cast<S>(random_number<wide_of<S>>(random));
 }
 
 // Writes matrix number `batch` of a view of rank 3.

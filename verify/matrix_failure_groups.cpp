@@ -2,10 +2,11 @@
 //
 // Linear algebra of matrices without a result, which fail the launch with their index, and of
 // matrices with NaN, which must not be ignored.
-#include <cmath>
+#include <algorithm>
 #include <functional>
 
 #include "matrices.hpp"
+#include "sdk/host_types.hpp"
 #include "sdk/linear_algebra.hpp"
 
 namespace tutti::conformance {
@@ -20,7 +21,7 @@ matrix_call square_call(int32_t kind, uint64_t size) {
   const host::operator_row& row = *host::find_operator(kind);
   const auto extent_of = [&](char letter) { return letter == 'B' ? batch : size; };
   for (const tutti_view_desc& v : host::least_views(row, dtype_of<S>(), extent_of))
-    call.views.push_back(made_view(static_cast<uint8_t>(v.dtype), {v.extent, v.extent + v.rank}));
+    call.views.push_back(packed_view(static_cast<uint8_t>(v.dtype), {v.extent, v.extent + v.rank}));
   return call;
 }
 
@@ -111,35 +112,22 @@ void check_singular_lu(session& s) {
   }
 }
 
-template <typename S>
-bool has_nan(view_spec& v, uint64_t matrix) {
-  const auto a = load<S>(v, matrix);
-  return std::isnan(norm(a));
-}
-
-// Whether a result of floating numbers has a NaN in that matrix.
-bool has_nan(matrix_call& call, uint64_t matrix) {
-  bool found = false;
-  for (uint32_t n = 0; n < call.outputs; ++n) {
-    view_spec& v = call.views[n];
-    switch (v.data.data.dtype) {
-      case TUTTI_F32:
-        found |= has_nan<float>(v, matrix);
-        break;
-      case TUTTI_F64:
-        found |= has_nan<double>(v, matrix);
-        break;
-      case TUTTI_C64:
-        found |= has_nan<std::complex<float>>(v, matrix);
-        break;
-      case TUTTI_C128:
-        found |= has_nan<std::complex<double>>(v, matrix);
-        break;
-      default:
-        break;
-    }
-  }
-  return found;
+// Whether a result has a NaN in that matrix.
+bool has_nan(const matrix_call& call, uint64_t matrix) {
+  return std::any_of(
+      call.views.begin(), call.views.begin() + call.outputs, [&](const view_spec& v) {
+        const uint64_t size = points_of(v.extent) / v.extent[0];
+        return sdk::with_stored_type(v.data.data.dtype, [&](auto tag) {
+          using stored = typename decltype(tag)::type;
+          const std::byte* const first =
+              v.data.data.bytes.data() + (v.data.offset + matrix * size) * stored::bytes;
+          for (uint64_t i = 0; i < size; ++i) {
+            const auto x = stored::load(first + i * stored::bytes);
+            if (x != x) return true;
+          }
+          return false;
+        });
+      });
 }
 
 // A NaN in the lower triangle of one matrix: it fails or its result has NaN, the others are

@@ -19,11 +19,8 @@ void check_round_trip(session& s) {
     const handle<tutti_buffer> buffer = s.allocate(size);
     const std::vector<uint8_t> sent = bytes_of(size, s.seed + size);
     std::vector<uint8_t> got(size);
-    const auto* transfer = s.api->transfer;
-    check(transfer->write(s.main_stream.get(), buffer.get(), 0, sent.data(), size, 1, nullptr),
-          "write");
-    check(transfer->read(s.main_stream.get(), buffer.get(), 0, got.data(), size, 1, nullptr),
-          "read");
+    s.write(buffer.get(), 0, sent.data(), size);
+    s.read(buffer.get(), 0, got.data(), size);
     compare(got, sent, "round trip");
   }
 }
@@ -32,25 +29,22 @@ void check_offsets(session& s) {
   constexpr uint64_t size = 10'000;
   const handle<tutti_buffer> buffer = s.allocate(size);
   std::vector<uint8_t> mirror = bytes_of(size, s.seed), got(size);
-  const auto* transfer = s.api->transfer;
-  check(transfer->write(s.main_stream.get(), buffer.get(), 0, mirror.data(), size, 1, nullptr),
-        "write");
+  s.write(buffer.get(), 0, mirror.data(), size);
   generator random(s.seed);
   for (int i = 0; i < 50; ++i) {
     const uint64_t offset = random() % size, count = random() % (size - offset) + 1;
     const std::vector<uint8_t> piece = bytes_of(count, random());
     tutti_event* event = nullptr;
-    check(
-        transfer->write(s.main_stream.get(), buffer.get(), offset, piece.data(), count, 0, &event),
-        "write");
+    check(s.api->transfer->write(s.main_stream.get(), buffer.get(), offset, piece.data(), count, 0,
+                                 &event),
+          "write");
     check(s.api->stream->event_wait(event_handle(s, event).get(), TUTTI_FOREVER), "event wait");
     std::copy(piece.begin(), piece.end(), mirror.begin() + static_cast<std::ptrdiff_t>(offset));
     std::vector<uint8_t> part(count);
-    check(transfer->read(s.main_stream.get(), buffer.get(), offset, part.data(), count, 1, nullptr),
-          "read");
+    s.read(buffer.get(), offset, part.data(), count);
     compare(part, piece, "part");
   }
-  check(transfer->read(s.main_stream.get(), buffer.get(), 0, got.data(), size, 1, nullptr), "read");
+  s.read(buffer.get(), 0, got.data(), size);
   compare(got, mirror, "whole");
 }
 
@@ -61,8 +55,8 @@ void check_copy(session& s) {
   std::vector<uint8_t> b = bytes_of(size, s.seed + 1), got(size);
   const auto* transfer = s.api->transfer;
   tutti_stream* stream = s.main_stream.get();
-  check(transfer->write(stream, from.get(), 0, a.data(), size, 1, nullptr), "write");
-  check(transfer->write(stream, to.get(), 0, b.data(), size, 1, nullptr), "write");
+  s.write(from.get(), 0, a.data(), size);
+  s.write(to.get(), 0, b.data(), size);
   const auto copy = [&](uint64_t at, uint64_t into, uint64_t count) {
     check(transfer->copy(stream, from.get(), at, to.get(), into, count, nullptr), "copy");
     std::copy_n(a.begin() + static_cast<std::ptrdiff_t>(at), count,
@@ -71,11 +65,11 @@ void check_copy(session& s) {
   copy(0, 1, 1);
   copy(17, 1003, 3001);
   copy(4999, 0, 1);
-  check(transfer->read(stream, to.get(), 0, got.data(), size, 1, nullptr), "read");
+  s.read(to.get(), 0, got.data(), size);
   compare(got, b, "copy");
   check(transfer->copy(stream, to.get(), 0, to.get(), 2500, 2500, nullptr), "copy within");
   std::copy_n(b.begin(), 2500, b.begin() + 2500);
-  check(transfer->read(stream, to.get(), 0, got.data(), size, 1, nullptr), "read");
+  s.read(to.get(), 0, got.data(), size);
   compare(got, b, "copy within one buffer");
 }
 
@@ -98,8 +92,7 @@ void check_streams(session& s) {
     const auto recorded = event_handle(s, mark);
     check(s.api->stream->flush(second.get()), "flush");
     check(s.api->stream->wait(s.main_stream.get(), mark), "stream wait");
-    check(s.api->transfer->read(s.main_stream.get(), b.get(), 0, got.data(), size, 1, nullptr),
-          "read");
+    s.read(b.get(), 0, got.data(), size);
     compare(got, sent, "three streams");
     check(s.api->stream->event_wait(written, TUTTI_FOREVER), "event wait");
     check(s.api->stream->event_wait(written, TUTTI_FOREVER), "second event wait");
@@ -114,15 +107,14 @@ void check_streams(session& s) {
 // The data of a blocking write are visible to work on another stream that waits for nothing.
 void check_blocking_write(session& s) {
   const handle<tutti_stream> writer = s.stream(), other = s.stream();
-  const auto* transfer = s.api->transfer;
   for (const uint64_t size : {4, 20, 300, 5000}) {
     const handle<tutti_buffer> from = s.allocate(size), to = s.allocate(size);
     std::vector<uint8_t> got(size);
     for (uint64_t round = 0; round < 50; ++round) {
       const std::vector<uint8_t> sent = bytes_of(size, s.seed + round);
-      check(transfer->write(writer.get(), from.get(), 0, sent.data(), size, 1, nullptr), "write");
-      check(transfer->copy(other.get(), from.get(), 0, to.get(), 0, size, nullptr), "copy");
-      check(transfer->read(other.get(), to.get(), 0, got.data(), size, 1, nullptr), "read");
+      s.write(from.get(), 0, sent.data(), size, writer.get());
+      check(s.api->transfer->copy(other.get(), from.get(), 0, to.get(), 0, size, nullptr), "copy");
+      s.read(to.get(), 0, got.data(), size, other.get());
       compare(got, sent, "what another stream finds after a blocking write");
     }
   }
@@ -263,8 +255,7 @@ void check_native(session& s) {
   require(deleted == 0 && refused == nullptr, "a wrap that failed called the deleter");
   if (s.api->native->kind != TUTTI_NATIVE_HOST) return;
   const std::vector<uint8_t> sent = bytes_of(256, s.seed);
-  check(s.api->transfer->write(s.main_stream.get(), buffer.get(), 0, sent.data(), 256, 1, nullptr),
-        "write");
+  s.write(buffer.get(), 0, sent.data(), 256);
   const auto* memory = static_cast<const uint8_t*>(handle_of_buffer);
   compare(std::vector<uint8_t>(memory, memory + 256), sent, "host pointer");
   std::vector<uint8_t> foreign = bytes_of(100, s.seed + 1), got(100);
@@ -274,8 +265,7 @@ void check_native(session& s) {
             s.device.get(), foreign.data(), 100,
             [](void* counter) { ++*static_cast<int*>(counter); }, &deleted, &wrapped),
         "wrap");
-  check(s.api->transfer->read(s.main_stream.get(), wrapped, 0, got.data(), 100, 1, nullptr),
-        "read");
+  s.read(wrapped, 0, got.data(), 100);
   compare(got, foreign, "wrapped memory");
   s.api->memory->release(wrapped);
   require(deleted == 1, [&] { return "the deleter ran " + std::to_string(deleted) + " times"; });
@@ -302,11 +292,8 @@ void check_threads(session& s) {
           const handle<tutti_buffer> buffer = s.allocate(10'000);
           const std::vector<uint8_t> sent = bytes_of(10'000, t * 100 + round);
           std::vector<uint8_t> got(10'000);
-          const auto* transfer = s.api->transfer;
-          check(transfer->write(stream.get(), buffer.get(), 0, sent.data(), 10'000, 1, nullptr),
-                "write");
-          check(transfer->read(stream.get(), buffer.get(), 0, got.data(), 10'000, 1, nullptr),
-                "read");
+          s.write(buffer.get(), 0, sent.data(), 10'000, stream.get());
+          s.read(buffer.get(), 0, got.data(), 10'000, stream.get());
           compare(got, sent, "thread");
         }
       } catch (const std::exception& e) {

@@ -44,46 +44,6 @@ uint64_t pack(T value) {
   }
 }
 
-// ---- 16-bit floats by arithmetic on their fields
-
-struct small_float {
-  int fraction_bits, exponent_bits;
-};
-constexpr small_float half_format{10, 5};
-constexpr small_float bfloat_format{7, 8};
-
-float widen(small_float format, uint64_t raw) {
-  const int bias = (1 << (format.exponent_bits - 1)) - 1;
-  const auto fraction = static_cast<int>(raw & ((1u << format.fraction_bits) - 1));
-  const auto exponent =
-      static_cast<int>(raw >> format.fraction_bits & ((1u << format.exponent_bits) - 1));
-  const float sign = (raw >> 15) != 0 ? -1.0f : 1.0f;
-  if (exponent == (1 << format.exponent_bits) - 1) {
-    return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
-                         : sign * std::numeric_limits<float>::infinity();
-  }
-  const int significand = exponent > 0 ? fraction + (1 << format.fraction_bits) : fraction;
-  const int scale = (exponent > 0 ? exponent : 1) - bias - format.fraction_bits;
-  return sign * std::ldexp(static_cast<float>(significand), scale);
-}
-
-uint64_t narrow(small_float format, float value) {
-  const int bias = (1 << (format.exponent_bits - 1)) - 1;
-  const uint64_t sign = std::signbit(value) ? 0x8000u : 0u;
-  const uint64_t infinity = uint64_t((1 << format.exponent_bits) - 1) << format.fraction_bits;
-  if (std::isnan(value)) return sign | infinity | (1u << (format.fraction_bits - 1));
-  if (std::isinf(value)) return sign | infinity;
-  if (value == 0) return sign;
-  const double magnitude = std::fabs(static_cast<double>(value));
-  const int exponent = std::max(std::ilogb(magnitude), 1 - bias);
-  // In steps of the last place; the carry out of a full significand moves into the exponent.
-  const double steps = std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent));
-  const auto count = static_cast<uint64_t>(steps);
-  const uint64_t fields =
-      count + (static_cast<uint64_t>(exponent + bias - 1) << format.fraction_bits);
-  return sign | std::min(fields, infinity);
-}
-
 // ---- the table
 
 #define TUTTI_OP(id, name, arity, kinds, result, float_text, int_text, expression, gradient, low, \
@@ -131,15 +91,27 @@ uint64_t evaluate_dtype(uint8_t dtype, uint64_t a, uint64_t b, uint64_t c) {
   });
 }
 
-template <typename Row>
-long double evaluate_long(long double a, long double b, long double c) {
-  using T = long double;
+template <typename Row, typename T>
+wide_complex evaluate_wide_row(T a, T b, T c) {
   if constexpr (Row::kind == IR) {
-    return a != 0 ? b : c;
-  } else if constexpr (host::takes<T>(Row::kind) && Row::rule != COMPLEX_OF) {
-    return static_cast<T>(Row::template evaluate<T, T>(a, b, c));
+    return a != T(0) ? b : c;
+  } else if constexpr (host::takes<T>(Row::kind)) {
+    return host::convert<wide_complex>(Row::template evaluate<T, T>(a, b, c));
   } else {
-    throw failure("the oracle has no such instruction on floats");
+    throw failure("the oracle has no such instruction on these numbers");
+  }
+}
+
+template <typename T>
+wide_complex evaluate_wide_as(uint16_t opcode, T a, T b, T c) {
+  switch (opcode) {
+#define TUTTI_OP(id, name, ...) \
+  case id:                      \
+    return evaluate_wide_row<name##_row, T>(a, b, c);
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+    default:
+      throw failure("opcode " + std::to_string(opcode) + " is unknown");
   }
 }
 
@@ -217,8 +189,9 @@ uint64_t bits_of(uint8_t dtype, long double value) {
 }
 
 uint64_t from_storage(uint8_t dtype, uint64_t raw) {
-  if (dtype == TUTTI_F16) return pack(widen(half_format, raw));
-  if (dtype == TUTTI_BF16) return pack(widen(bfloat_format, raw));
+  const auto half = static_cast<uint16_t>(raw);
+  if (dtype == TUTTI_F16) return pack(host::half_to_float(half));
+  if (dtype == TUTTI_BF16) return pack(host::bfloat16_to_float(half));
   return with_real_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     return pack(unpack<T>(raw));
@@ -226,8 +199,8 @@ uint64_t from_storage(uint8_t dtype, uint64_t raw) {
 }
 
 uint64_t to_storage(uint8_t dtype, uint64_t register_bits) {
-  if (dtype == TUTTI_F16) return narrow(half_format, unpack<float>(register_bits));
-  if (dtype == TUTTI_BF16) return narrow(bfloat_format, unpack<float>(register_bits));
+  if (dtype == TUTTI_F16) return host::float_to_half(unpack<float>(register_bits));
+  if (dtype == TUTTI_BF16) return host::float_to_bfloat16(unpack<float>(register_bits));
   return register_bits;
 }
 
@@ -260,41 +233,12 @@ uint64_t evaluate(uint16_t opcode, uint8_t dtype, uint64_t a, uint64_t b, uint64
   }
 }
 
-long double evaluate_real(uint16_t opcode, long double a, long double b, long double c) {
-  switch (opcode) {
-#define TUTTI_OP(id, name, ...) \
-  case id:                      \
-    return evaluate_long<name##_row>(a, b, c);
-#include "tutti/op_table.def"
-#undef TUTTI_OP
-    default:
-      throw failure("opcode " + std::to_string(opcode) + " is unknown");
-  }
+wide_complex evaluate_wide(uint16_t opcode, long double a, long double b, long double c) {
+  return evaluate_wide_as(opcode, a, b, c);
 }
 
-void philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t result[4]) {
-  uint32_t x0 = counter[0], x1 = counter[1], x2 = counter[2], x3 = counter[3];
-  for (uint32_t r = 0; r < 10; ++r) {
-    const uint32_t k0 = key[0] + r * 0x9E3779B9u;
-    const uint32_t k1 = key[1] + r * 0xBB67AE85u;
-    const uint64_t p0 = uint64_t{x0} * 0xD2511F53u;
-    const uint64_t p1 = uint64_t{x2} * 0xCD9E8D57u;
-    x0 = static_cast<uint32_t>(p1 >> 32) ^ x1 ^ k0;
-    x2 = static_cast<uint32_t>(p0 >> 32) ^ x3 ^ k1;
-    x1 = static_cast<uint32_t>(p1);
-    x3 = static_cast<uint32_t>(p0);
-  }
-  result[0] = x0, result[1] = x1, result[2] = x2, result[3] = x3;
-}
-
-uint32_t philox(uint64_t index, uint64_t key) {
-  const uint64_t block = index >> 2;
-  const uint32_t counter[4] = {static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), 0,
-                               0};
-  const uint32_t words[2] = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
-  uint32_t result[4];
-  philox_block(counter, words, result);
-  return result[index & 3];
+wide_complex evaluate_wide(uint16_t opcode, wide_complex a, wide_complex b) {
+  return evaluate_wide_as(opcode, a, b, wide_complex());
 }
 
 uint64_t ulp_distance(uint8_t dtype, uint64_t a, uint64_t b) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The oracle: op_table.def's host column in a wider type, conversions and random bits written
-// independently of the library, and comparison in units in the last place.
+// The oracle: op_table.def's host column in a wider type, casts written independently of the
+// library, and comparison in units in the last place.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <string>
 
@@ -26,13 +27,11 @@ uint64_t convert(uint8_t from, uint8_t to, uint64_t bits);
 // the result is in the bits of its own dtype.
 uint64_t evaluate(uint16_t opcode, uint8_t dtype, uint64_t a, uint64_t b, uint64_t c);
 
-// The same for floats in long double, without rounding. Results of comparisons are 0 or 1.
-long double evaluate_real(uint16_t opcode, long double a, long double b, long double c);
-
-// Word `index` mod 4 of Philox4x32-10 block `index` / 4.
-uint32_t philox(uint64_t index, uint64_t key);
-// One block of it, for the published vectors.
-void philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t result[4]);
+// The same in long double, without rounding, of real or of complex numbers. Results of comparisons
+// are 0 or 1.
+using wide_complex = std::complex<long double>;
+wide_complex evaluate_wide(uint16_t opcode, long double a, long double b, long double c = 0);
+wide_complex evaluate_wide(uint16_t opcode, wide_complex a, wide_complex b);
 
 // Representable values between two floats; 0 between the zeros and between NaNs, 2^63 between a
 // NaN and a number.

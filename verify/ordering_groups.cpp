@@ -46,6 +46,16 @@ void launch_checked(session& s, int32_t kind, std::vector<view_spec>& v, const v
   check_guards(v[0], before);
 }
 
+// Whole numbers, one after the other.
+void require_equal(const view_spec& found, const std::vector<uint64_t>& want,
+                   const std::string& what) {
+  for (uint64_t i = 0; i < want.size(); ++i)
+    require(bits_at(found, i) == want[i], [&] {
+      return what + ": element " + point_text(found.extent, i) + " is " +
+             std::to_string(bits_at(found, i)) + ", expected " + std::to_string(want[i]);
+    });
+}
+
 // ---- scans
 
 long double neutral(int32_t scan, uint8_t dtype) {
@@ -209,17 +219,13 @@ void check_topk_case(session& s, uint8_t dtype, const extents& extent, uint64_t 
                               filled(s, dtype, extent, bound)};
   launch_checked(s, TUTTI_OPERATOR_TOPK, v, &p);
   const std::vector<uint64_t> order = expected_order(v[1], descending);
+  std::vector<uint64_t> want;
   for (uint64_t row = 0; row < extent[0]; ++row) {
     const auto first = order.begin() + static_cast<std::ptrdiff_t>(row * extent[1]);
-    std::vector<uint64_t> want(first, first + static_cast<std::ptrdiff_t>(k));
-    std::sort(want.begin(), want.end());
-    for (uint64_t i = 0; i < k; ++i)
-      require(bits_at(v[0], row * k + i) == want[i], [&] {
-        return "position " + std::to_string(i) + " of " + std::to_string(k) + " in row " +
-               std::to_string(row) + " of " + list_text(extent) + " is " +
-               std::to_string(bits_at(v[0], row * k + i)) + ", expected " + std::to_string(want[i]);
-      });
+    want.insert(want.end(), first, first + static_cast<std::ptrdiff_t>(k));
+    std::sort(want.end() - static_cast<std::ptrdiff_t>(k), want.end());
   }
+  require_equal(v[0], want, std::to_string(k) + " positions of " + list_text(extent));
 }
 
 void check_topk(session& s, uint8_t dtype) {
@@ -294,17 +300,13 @@ void check_search(session& s, uint8_t dtype) {
     for (uint64_t i = 0; i < order.size(); ++i)
       v[1].data.data.set(v[1].data.offset + i, bits_at(unsorted, i / 41 * 41 + order[i]));
     launch_checked(s, TUTTI_OPERATOR_SEARCH, v, &p);
-    for (uint64_t i = 0; i < 180; ++i) {
-      uint64_t want = 0;
+    std::vector<uint64_t> want(180);
+    for (uint64_t i = 0; i < want.size(); ++i)
       for (uint64_t k = 0; k < 41; ++k) {
         const long double there = real_at(v[1], i / 90 * 41 + k), value = real_at(v[2], i);
-        want += right != 0 ? there <= value : there < value;
+        want[i] += right != 0 ? there <= value : there < value;
       }
-      require(bits_at(v[0], i) == want, [&] {
-        return "value " + std::to_string(i) + " is found at " + std::to_string(bits_at(v[0], i)) +
-               ", expected " + std::to_string(want);
-      });
-    }
+    require_equal(v[0], want, right != 0 ? "positions behind" : "positions before");
   }
 }
 
@@ -318,11 +320,7 @@ void check_count(session& s, uint8_t dtype) {
       std::vector<uint64_t> want(bins, 0);
       for (uint64_t i = 0; i < values; ++i)
         if (bits_at(v[1], i) < bins) ++want[bits_at(v[1], i)];
-      for (uint64_t b = 0; b < bins; ++b)
-        require(bits_at(v[0], b) == want[b], [&] {
-          return "number " + std::to_string(b) + " is counted " + std::to_string(bits_at(v[0], b)) +
-                 " times, expected " + std::to_string(want[b]);
-        });
+      require_equal(v[0], want, "counts of " + std::to_string(values));
     }
   }
 }
@@ -337,11 +335,7 @@ void check_select(session& s, uint8_t dtype) {
   }
   std::vector<view_spec> v = {packed_view(TUTTI_I64, {want.size()}), counts};
   launch_checked(s, TUTTI_OPERATOR_SELECT, v, nullptr);
-  for (uint64_t i = 0; i < want.size(); ++i)
-    require(bits_at(v[0], i) == want[i], [&] {
-      return "flag " + std::to_string(i) + " is found at " + std::to_string(bits_at(v[0], i)) +
-             ", expected " + std::to_string(want[i]);
-    });
+  require_equal(v[0], want, "positions of flags");
 }
 
 }  // namespace

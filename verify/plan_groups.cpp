@@ -63,23 +63,6 @@ void check_released(session& s, trial (*make)(uint64_t)) {
 
 // ---- structs of a newer caller
 
-struct longer_view {
-  tutti_view_desc known;
-  uint64_t beyond[5];
-};
-struct longer_range {
-  tutti_range known;
-  uint64_t beyond[3];
-};
-struct longer_params {
-  tutti_scan_params known;
-  uint64_t beyond[2];
-};
-struct longer_desc {
-  tutti_operator_desc known;
-  uint64_t beyond[4];
-};
-
 // A scan described in structs with more fields than the plugin knows, all zero.
 struct newer_caller {
   explicit newer_caller(const trial& t) {
@@ -90,13 +73,13 @@ struct newer_caller {
     desc.known.kind = t.kind;
     desc.known.output_count = 1;
     desc.known.input_count = static_cast<uint32_t>(views.size() - 1);
-    desc.known.view_size = sizeof(longer_view);
+    desc.known.view_size = sizeof(longer<tutti_view_desc>);
     desc.known.views = &views[0].known;
     desc.known.params = &params;
   }
-  std::vector<longer_view> views;
-  longer_params params{};
-  longer_desc desc{};
+  std::vector<longer<tutti_view_desc>> views;
+  longer<tutti_scan_params> params;
+  longer<tutti_operator_desc> desc;
 };
 
 void check_longer_structs(session& s) {
@@ -106,10 +89,10 @@ void check_longer_structs(session& s) {
   require_support(s, caller.desc.known);
   const handle<tutti_plan> plan = s.plan(caller.desc.known);
   placement place(s, t, plan.get(), 2);
-  std::vector<longer_range> operands;
+  std::vector<longer<tutti_range>> operands;
   for (const tutti_range& r : place.operands()) operands.push_back({r, {~0ull, ~0ull, ~0ull}});
   tutti_operator_launch launch = place.launch();
-  launch.operand_size = sizeof(longer_range);
+  launch.operand_size = sizeof(longer<tutti_range>);
   launch.operands = &operands[0].known;
   check(s.api->op->launch(s.main_stream.get(), plan.get(), &launch, nullptr), "operator launch");
   check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
@@ -146,43 +129,32 @@ void check_unknown_fields(session& s) {
   refused("a field beyond a view", [](newer_caller& c) { c.views[1].beyond[4] = 1; });
 }
 
-void expect_invalid(session& s, const tutti_operator_desc& desc, const char* what) {
-  tutti_plan* plan = nullptr;
-  const outcome made = take(s.api->op->create(s.device.get(), &desc, &plan));
-  const handle<tutti_plan> held(plan, s.api->op->release);
-  require(made.code == TUTTI_ERROR_INVALID_ARGUMENT && !made.message.empty(), [&] {
-    return std::string(what) + " gives code " + std::to_string(made.code) + ": " + made.message;
-  });
-}
-
 void check_counts(session& s) {
   const trial t = gather(s.seed);
   const std::vector<tutti_view_desc> views = describe(t.views);
   const tutti_operator_desc good = describe(t.kind, views, t.params);
   require_support(s, good);
-  tutti_operator_desc bad = good;
-  bad.input_count = 1;
-  expect_invalid(s, bad, "one input too few");
-  bad.input_count = 3;
   std::vector<tutti_view_desc> more = views;
   more.push_back(views.back());
-  bad.views = more.data();
-  expect_invalid(s, bad, "one input too many");
-  bad = good;
-  bad.output_count = 0, bad.input_count = 3;
-  expect_invalid(s, bad, "no output");
-  bad = good;
-  bad.output_count = ~0u;
-  expect_invalid(s, bad, "2^32-1 outputs");
-  bad = good;
-  bad.views = nullptr;
-  expect_invalid(s, bad, "no views");
-  bad = good;
-  bad.view_size = 4;
-  expect_invalid(s, bad, "views of 4 bytes");
-  bad = good;
-  bad.struct_size = 0;
-  expect_invalid(s, bad, "struct_size 0");
+  const auto invalid = [&](const char* what, auto change) {
+    tutti_operator_desc bad = good;
+    bad.views = more.data();
+    change(bad);
+    tutti_plan* plan = nullptr;
+    const outcome made = take(s.api->op->create(s.device.get(), &bad, &plan));
+    const handle<tutti_plan> held(plan, s.api->op->release);
+    require(made.code == TUTTI_ERROR_INVALID_ARGUMENT && !made.message.empty(), [&] {
+      return std::string(what) + " gives code " + std::to_string(made.code) + ": " + made.message;
+    });
+  };
+  using desc = tutti_operator_desc;
+  invalid("one input too few", [](desc& d) { d.input_count = 1; });
+  invalid("one input too many", [](desc& d) { d.input_count = 3; });
+  invalid("no output", [](desc& d) { d.output_count = 0, d.input_count = 3; });
+  invalid("2^32-1 outputs", [](desc& d) { d.output_count = ~0u; });
+  invalid("no views", [](desc& d) { d.views = nullptr; });
+  invalid("views of 4 bytes", [](desc& d) { d.view_size = 4; });
+  invalid("struct_size 0", [](desc& d) { d.struct_size = 0; });
   tutti_plan* none = nullptr;
   require(bool(take(s.api->op->create(s.device.get(), nullptr, &none))), "no description accepted");
 
@@ -194,17 +166,16 @@ void check_counts(session& s) {
       return std::string(what) + " gives code " + std::to_string(now.code) + ": " + now.message;
     });
   };
-  tutti_operator_launch launch = place.launch();
-  launch.operand_count = 2;
-  refused(&launch, "a launch of one operand too few");
-  launch.operand_count = 4;
-  refused(&launch, "a launch of one operand too many");
-  launch = place.launch();
-  launch.operands = nullptr;
-  refused(&launch, "a launch without operands");
-  launch = place.launch();
-  launch.operand_size = 4;
-  refused(&launch, "operands of 4 bytes");
+  const auto refused_with = [&](const char* what, void (*change)(tutti_operator_launch&)) {
+    tutti_operator_launch launch = place.launch();
+    change(launch);
+    refused(&launch, what);
+  };
+  using launch = tutti_operator_launch;
+  refused_with("a launch of one operand too few", [](launch& l) { l.operand_count = 2; });
+  refused_with("a launch of one operand too many", [](launch& l) { l.operand_count = 4; });
+  refused_with("a launch without operands", [](launch& l) { l.operands = nullptr; });
+  refused_with("operands of 4 bytes", [](launch& l) { l.operand_size = 4; });
   refused(nullptr, "no launch");
   tutti_buffer* const kept = place.operands()[1].buffer;
   place.operands()[1].buffer = nullptr;

@@ -56,9 +56,7 @@ class placement {
       const uint64_t offset = skip * sdk::dtype_size(t.views[n].data.data.dtype);
       buffers_.push_back(s.allocate(t.memory[n].size() + offset));
       operands_.push_back({buffers_.back().get(), offset});
-      check(s.api->transfer->write(s.main_stream.get(), buffers_[n].get(), offset,
-                                   t.memory[n].data(), t.memory[n].size(), 1, nullptr),
-            "write");
+      s.write(buffers_[n].get(), offset, t.memory[n].data(), t.memory[n].size());
     }
     launch_ = launch_of(operands_);
     check(s.api->op->workspace(plan, &launch_.workspace_bytes), "operator workspace");
@@ -74,9 +72,7 @@ class placement {
   // Once the work is done.
   void judge(tutti_stream* stream, const char* what) const {
     std::vector<std::byte> got(t_.want.size());
-    check(s_.api->transfer->read(stream, operands_[0].buffer, operands_[0].offset, got.data(),
-                                 got.size(), 1, nullptr),
-          "read");
+    s_.read(operands_[0].buffer, operands_[0].offset, got.data(), got.size(), stream);
     const auto where = std::mismatch(got.begin(), got.end(), t_.want.begin());
     require(where.first == got.end(), [&] {
       return std::string(what) + ": wrong from byte " + std::to_string(where.first - got.begin()) +

@@ -25,10 +25,13 @@ struct surroundings {
   std::vector<tutti_scalar> scalars;
 };
 
-surroundings make_surroundings(const program_spec& p, generator& random);
+// Few elements along each dimension of the program.
+extents small_extents(const program_spec& p, generator& random);
+surroundings make_surroundings(const program_spec& p, const extents& extent, generator& random);
 
-// Throws `failure` where an output is wrong.
-void judge(const program_spec& p, const surroundings& w);
+// Throws `failure` where an output is wrong, or returns the number of elements of which the oracle
+// is certain.
+uint64_t judge(const program_spec& p, const surroundings& w);
 
 // "program of 3 inputs: add.f32 exp.f32".
 std::string text_of(const program_spec& p);

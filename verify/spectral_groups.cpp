@@ -86,9 +86,9 @@ void check_eigh(session& s, bool vectors) {
     const extents extent = {c.batch, c.size, c.size};
     matrix_call call{TUTTI_OPERATOR_EIGH,
                      vectors ? 2u : 1u,
-                     {made_view(dtype_of<real_type<S>>(), {c.batch, c.size})}};
-    if (vectors) call.views.push_back(made_view(dtype_of<S>(), extent));
-    call.views.push_back(made_view(dtype_of<S>(), extent));
+                     {packed_view(dtype_of<real_type<S>>(), {c.batch, c.size})}};
+    if (vectors) call.views.push_back(packed_view(dtype_of<S>(), extent));
+    call.views.push_back(packed_view(dtype_of<S>(), extent));
     std::vector<wide_matrix<W>> given;
     std::vector<reals> known;
     for (uint64_t b = 0; b < c.batch; ++b) {
@@ -126,11 +126,11 @@ matrix_call svd_of(const batch_of_rectangles& c, svd_form form) {
   const bool complete = form == svd_form::complete;
   matrix_call call{TUTTI_OPERATOR_SVD, form == svd_form::values ? 1u : 3u, {}};
   if (form != svd_form::values)
-    call.views.push_back(made_view(dtype, {c.batch, c.rows, complete ? c.rows : least}));
-  call.views.push_back(made_view(dtype_of<real_type<S>>(), {c.batch, least}));
+    call.views.push_back(packed_view(dtype, {c.batch, c.rows, complete ? c.rows : least}));
+  call.views.push_back(packed_view(dtype_of<real_type<S>>(), {c.batch, least}));
   if (form != svd_form::values)
-    call.views.push_back(made_view(dtype, {c.batch, complete ? c.columns : least, c.columns}));
-  call.views.push_back(made_view(dtype, {c.batch, c.rows, c.columns}));
+    call.views.push_back(packed_view(dtype, {c.batch, complete ? c.columns : least, c.columns}));
+  call.views.push_back(packed_view(dtype, {c.batch, c.rows, c.columns}));
   return call;
 }
 
@@ -279,9 +279,9 @@ void check_eig(session& s, bool vectors) {
     s.note(text_of(c));
     const extents extent = {c.batch, c.size, c.size};
     matrix_call call{
-        TUTTI_OPERATOR_EIG, vectors ? 2u : 1u, {made_view(complex, {c.batch, c.size})}};
-    if (vectors) call.views.push_back(made_view(complex, extent));
-    call.views.push_back(made_view(dtype_of<S>(), extent));
+        TUTTI_OPERATOR_EIG, vectors ? 2u : 1u, {packed_view(complex, {c.batch, c.size})}};
+    if (vectors) call.views.push_back(packed_view(complex, extent));
+    call.views.push_back(packed_view(dtype_of<S>(), extent));
     std::vector<complexes> known(c.batch);
     for (uint64_t b = 0; b < c.batch; ++b)
       store<S>(call.views.back(), b,

@@ -72,10 +72,7 @@ void check_properties(session& s) {
 
 // Space for less, and for more, than the plugin knows.
 void check_properties_size(session& s) {
-  struct {
-    tutti_device_properties known;
-    unsigned char beyond[64];
-  } room;
+  longer<tutti_device_properties> room;
   std::memset(static_cast<void*>(&room), 0xAB, sizeof room);
   const size_t cut = offsetof(tutti_device_properties, memory_bytes);
   room.known.struct_size = cut;

@@ -26,10 +26,8 @@ struct late_copy {
         from(s.allocate(bytes)),
         to(s.allocate(bytes)),
         late(s.stream()) {
-    const auto* transfer = s.api->transfer;
-    tutti_stream* const main = s.main_stream.get();
-    check(transfer->write(main, from.get(), 0, after.data(), size, 1, nullptr), "write");
-    check(transfer->write(main, to.get(), 0, before.data(), size, 1, nullptr), "write");
+    s.write(from.get(), 0, after.data(), size);
+    s.write(to.get(), 0, before.data(), size);
   }
 
   handle<tutti_event> enqueue(session& s) const {
@@ -53,8 +51,7 @@ struct late_copy {
       compare(seen, after, (std::string("mapped after ") + after_what).c_str());
     }
     std::vector<uint8_t> got(size);
-    check(s.api->transfer->read(s.main_stream.get(), to.get(), 0, got.data(), size, 1, nullptr),
-          "read");
+    s.read(to.get(), 0, got.data(), size);
     compare(got, after, (std::string("read after ") + after_what).c_str());
   }
 
