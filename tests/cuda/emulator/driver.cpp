@@ -33,13 +33,14 @@ namespace tutti_emulator {
 thread_local CUcontext current = nullptr;
 
 CUcontext context_of(int device) {
-  static CUctx_st all[8] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
+  static CUctx_st all[16] = {{0}, {1}, {2},  {3},  {4},  {5},  {6},  {7},
+                             {8}, {9}, {10}, {11}, {12}, {13}, {14}, {15}};
   return &all[device];
 }
 
 int device_count() {
   const char* text = std::getenv("TUTTI_EMULATOR_DEVICES");
-  return text != nullptr ? std::clamp(std::atoi(text), 0, 8) : 2;
+  return text != nullptr ? std::clamp(std::atoi(text), 0, 16) : 2;
 }
 
 CUresult usable(const char* function) {
