@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What makes no sense, given to groups, collectives and sharded arrays: values that do not fit each
-// other, strangers among the members, axes out of range, weights that are no numbers. Each is refused
-// with the name of the function and the values, and what follows computes as if nothing had been.
+// other, strangers among the members, axes out of range, weights that are no numbers. Each is
+// refused with the name of the function and the values, and what follows computes as if nothing had
+// been.
 #include "hostile.hpp"
 
 #include <functional>

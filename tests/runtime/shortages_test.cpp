@@ -52,8 +52,8 @@ tutti::device there() { return tutti::devices().at(1); }
 
 // attempt() with one allocation of this thread after the other failing, and what is to hold after
 // each, until nothing fails three times in a row.
-void with_each_allocation_failing(const std::function<void()>& attempt,
-                                  const std::function<void()>& after = [] {}) {
+void with_each_allocation_failing(
+    const std::function<void()>& attempt, const std::function<void()>& after = [] {}) {
   int calm = 0;
   for (int k = 0; k < 2000 && calm < 3; ++k) {
     allocations_left = k;
@@ -161,9 +161,7 @@ BOOST_AUTO_TEST_CASE(copies_are_right_after_an_evaluation_without_memory) {
   const array x = array::from(std::vector<float>(400000, 1.f), {400000}, here());
   (x * 2.f).to(there()).wait();
   (x * 3.f + 1.f).wait();
-  const auto in_flight = [&] {
-    return tutti::sin(tutti::sin(tutti::sin(tutti::sin(x)))).eval();
-  };
+  const auto in_flight = [&] { return tutti::sin(tutti::sin(tutti::sin(tutti::sin(x)))).eval(); };
   array slow = in_flight();
   float step = 0;
   with_each_allocation_failing([&] { (x * 2.f).eval(); },
