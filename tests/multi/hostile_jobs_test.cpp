@@ -51,8 +51,7 @@ BOOST_AUTO_TEST_CASE(options_of_loops) {
 }
 
 BOOST_AUTO_TEST_CASE(loops_whose_functions_throw) {
-  for (const loop_policy policy : {loop_policy::static_equal, loop_policy::weighted,
-                                   loop_policy::dynamic, loop_policy::work_stealing}) {
+  for (const loop_policy policy : every_policy) {
     const auto run = [&](const tutti::chunk_body& body, const tutti::chunk_sink& sink) {
       tutti::parallel_for(group, {0, 9}, body, sink, {.policy = policy});
     };

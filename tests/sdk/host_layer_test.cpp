@@ -167,32 +167,6 @@ BOOST_AUTO_TEST_CASE(a_queue_that_goes_away_finishes_its_work) {
 
 namespace {
 
-struct heard {
-  std::atomic<int> calls = 0;
-  std::string message;
-
-  static void listen(void* self, const tutti_status* failure) {
-    auto& mine = *static_cast<heard*>(self);
-    mine.message = failure != nullptr ? failure->message : "";
-    ++mine.calls;
-  }
-};
-
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(a_completion_is_set_once) {
-  completion event;
-  heard who;
-  event.notify(heard::listen, &who);
-  BOOST_CHECK(event.set(plugin_error(TUTTI_ERROR_DRIVER, "first")));
-  BOOST_CHECK(!event.set(std::nullopt));
-  BOOST_CHECK_EQUAL(who.calls.load(), 1);
-  BOOST_CHECK_EQUAL(who.message, "first");
-  BOOST_CHECK_EQUAL(code_of([&] { event.wait(); }), TUTTI_ERROR_DRIVER);
-}
-
-namespace {
-
 // sqrt(x) * x, summed over the last of two dimensions or not at all.
 std::vector<std::byte> run_program(uint8_t reduction, uint64_t rows, uint64_t columns,
                                    unsigned threads) {
