@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that between them hold every opcode for every dtype, every cast, reduction and layout:
-// what both C-like dialects are rendered for.
+// Programs that between them hold every opcode for every dtype, every cast, reduction and layout.
 #pragma once
 
 #include <vector>
