@@ -231,24 +231,6 @@ BOOST_AUTO_TEST_CASE(an_ordinary_error_leaves_the_device_usable) {
   plugin().memory->release(buffer);
 }
 
-BOOST_AUTO_TEST_CASE(native_handles_go_out_and_come_in) {
-  open_device d;
-  BOOST_TEST(plugin().native->kind == TUTTI_NATIVE_CUDA);
-  tutti_buffer* buffer = d.buffer(256);
-  void* address = nullptr;
-  good(plugin().native->buffer(buffer, &address));
-  static int deleted = 0;
-  tutti_buffer* wrapped = nullptr;
-  good(plugin().native->wrap(
-      d.device, address, 256, [](void* n) { ++*static_cast<int*>(n); }, &deleted, &wrapped));
-  plugin().memory->release(wrapped);
-  BOOST_TEST(deleted == 1);
-  const outcome larger =
-      take(plugin().native->wrap(d.device, address, 257, nullptr, nullptr, &wrapped));
-  BOOST_TEST(larger.message == "wrap: 257 bytes of an allocation of 256 from byte 0");
-  plugin().memory->release(buffer);
-}
-
 // Whatever the cases above did, a device gives back all that it has taken.
 BOOST_AUTO_TEST_CASE(nothing_is_left_behind) {
   { open_device d; }

@@ -12,9 +12,9 @@
 
 #include "cubin.hpp"
 #include "cuda/objects.hpp"
-#include "dialects.hpp"
 #include "embedded_kernels.hpp"
 #include "options.hpp"
+#include "programs.hpp"
 #include "samples/custom_kernel/sources.hpp"
 #include "sdk/op_info.hpp"
 

@@ -3,6 +3,7 @@
 // Programs that between them hold every opcode for every dtype, every cast, reduction and layout.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "tutti_test/program.hpp"
@@ -21,5 +22,10 @@ std::vector<test_program> all_programs();
 std::vector<test_program> typical_programs();
 // Maps of contiguous operands of each width of elements, and sums along and across rows.
 std::vector<test_program> contiguous_programs();
+
+// As the cuda plugin renders it.
+std::string render_cuda(const test_program& program);
+// As one source, for one compilation: kernels main_0, finish_0, main_1 ...
+std::string render_cuda(const std::vector<test_program>& programs);
 
 }  // namespace tutti::test

@@ -3,11 +3,12 @@
 // Programs of every opcode for every dtype are compiled by NVRTC, which needs no GPU; so are the
 // kernels of operators. Compilations are few: kernels of many programs share one source, each in a
 // namespace.
+#include "programs.hpp"
+
 #include <boost/test/unit_test.hpp>
 #include <future>
 
 #include "cuda/objects.hpp"
-#include "dialects.hpp"
 #include "embedded_kernels.hpp"
 #include "options.hpp"
 #include "sdk/status.hpp"
