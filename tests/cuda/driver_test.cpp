@@ -64,6 +64,11 @@ BOOST_AUTO_TEST_CASE(properties_come_from_the_driver) {
   BOOST_TEST(p.pci_bus == 0x1cu);
   BOOST_TEST(p.pci_device == 3u);
   BOOST_TEST(p.unified_memory == 0u);
+  for (int dtype = TUTTI_BOOL; dtype <= TUTTI_C128; ++dtype) {
+    const bool half = dtype == TUTTI_F16 || dtype == TUTTI_BF16;
+    BOOST_TEST((p.stored_dtypes & TUTTI_DTYPE_BIT(dtype)) != 0u);
+    BOOST_TEST(((p.computed_dtypes & TUTTI_DTYPE_BIT(dtype)) != 0u) == !half);
+  }
   BOOST_TEST(p.schedule == std::string("gpu"));
   const outcome wrong = take(plugin().device->properties(8, &p));
   BOOST_TEST(wrong.code == TUTTI_ERROR_INVALID_ARGUMENT);
