@@ -6,40 +6,26 @@
 #include <numeric>
 
 #include "plugin.hpp"
+#include "tutti_test/program.hpp"
 
 using namespace tutti::test;
 
 namespace {
 
-// v2 = in0 + in1, of rank 1.
-struct sum_program {
-  tutti_program_operand inputs[2] = {{TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 0},
-                                     {TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 0}};
-  tutti_instruction add = {TUTTI_OP_add, TUTTI_F32, 2, {0, 1, 0}};
-  tutti_program_operand output = {TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 2};
-  tutti_program_desc desc{};
-  sum_program() {
-    desc.struct_size = sizeof desc;
-    desc.ir_version = TUTTI_IR_VERSION;
-    desc.operand_size = sizeof(tutti_program_operand);
-    desc.instruction_size = sizeof(tutti_instruction);
-    desc.kept_rank = 1;
-    desc.reduction = TUTTI_REDUCE_NONE;
-    desc.accumulator = TUTTI_INVALID;
-    desc.input_count = 2;
-    desc.instruction_count = 1;
-    desc.output_count = 1;
-    desc.inputs = inputs;
-    desc.instructions = &add;
-    desc.outputs = &output;
-    desc.label = "sum_program";
-  }
-  tutti_program* on(const open_device& d) const {
-    tutti_program* program = nullptr;
-    good(plugin().program->create(d.device, &desc, &program));
-    return program;
-  }
-};
+tutti_test::test_program sum_program() {
+  tutti_test::test_program p;
+  p.name = "sum_program";
+  const uint32_t x = p.input(TUTTI_F32), y = p.input(TUTTI_F32);
+  p.output(TUTTI_F32, p.compute(TUTTI_OP_add, TUTTI_F32, {x, y}));
+  return p;
+}
+
+tutti_program* created(const open_device& d, const tutti_test::test_program& p) {
+  const tutti_program_desc desc = p.desc();
+  tutti_program* program = nullptr;
+  good(plugin().program->create(d.device, &desc, &program));
+  return program;
+}
 
 void run(const open_device& d, tutti_program* program, uint64_t n) {
   tutti_buffer* memory = d.buffer(4 * n * 3);
@@ -78,6 +64,11 @@ BOOST_AUTO_TEST_CASE(properties_come_from_the_driver) {
   BOOST_TEST(p.pci_bus == 0x1cu);
   BOOST_TEST(p.pci_device == 3u);
   BOOST_TEST(p.unified_memory == 0u);
+  for (int dtype = TUTTI_BOOL; dtype <= TUTTI_C128; ++dtype) {
+    const bool half = dtype == TUTTI_F16 || dtype == TUTTI_BF16;
+    BOOST_TEST((p.stored_dtypes & TUTTI_DTYPE_BIT(dtype)) != 0u);
+    BOOST_TEST(((p.computed_dtypes & TUTTI_DTYPE_BIT(dtype)) != 0u) == !half);
+  }
   BOOST_TEST(p.schedule == std::string("gpu"));
   const outcome wrong = take(plugin().device->properties(8, &p));
   BOOST_TEST(wrong.code == TUTTI_ERROR_INVALID_ARGUMENT);
@@ -108,10 +99,10 @@ BOOST_AUTO_TEST_CASE(transfers_small_large_and_between_devices) {
 BOOST_AUTO_TEST_CASE(programs_compile_once_and_come_from_the_cache_then) {
   host().cache.clear();
   host().compiled.clear();
-  const sum_program map;
+  const auto map = sum_program();
   for (const char* expected : {"sum_program fresh", "sum_program cached"}) {
     open_device d;
-    tutti_program* const program = map.on(d);
+    tutti_program* const program = created(d, map);
     BOOST_TEST(host().compiled.back() == expected);
     CALL(emulator_notes)();
     run(d, program, 1000);
@@ -122,23 +113,24 @@ BOOST_AUTO_TEST_CASE(programs_compile_once_and_come_from_the_cache_then) {
   // A spoilt entry is compiled again.
   host().cache.begin()->second.assign(100, 'x');
   open_device d;
-  plugin().program->release(map.on(d));
+  plugin().program->release(created(d, map));
   BOOST_TEST(host().compiled.back() == "sum_program fresh");
 }
 
 BOOST_AUTO_TEST_CASE(what_ended_processes_is_built_with_safer_options_then_left_out) {
   host().cache.clear();
   host().compilations = 0;
-  const sum_program map;
+  const auto map = sum_program();
   open_device d;
   host().ends = 1;
-  plugin().program->release(map.on(d));
+  plugin().program->release(created(d, map));
   BOOST_TEST(host().compiled.back() == "sum_program fresh");
   BOOST_REQUIRE(host().cache.size() == 1u);
   BOOST_TEST((host().cache.begin()->first.find(" --device-debug\n") != std::string::npos));
   host().ends = 2;
   tutti_program* program = nullptr;
-  const outcome left_out = take(plugin().program->create(d.device, &map.desc, &program));
+  const tutti_program_desc desc = map.desc();
+  const outcome left_out = take(plugin().program->create(d.device, &desc, &program));
   host().ends = 0;
   BOOST_TEST(left_out.code == TUTTI_ERROR_UNSUPPORTED);
   BOOST_TEST((left_out.message.find("it is left out") != std::string::npos), left_out.message);
@@ -241,24 +233,6 @@ BOOST_AUTO_TEST_CASE(an_ordinary_error_leaves_the_device_usable) {
   BOOST_TEST(failed.code == TUTTI_ERROR_DRIVER);
   BOOST_TEST(failed.message == "write: CUDA_ERROR_INVALID_VALUE (1)");
   good(plugin().transfer->write(d.stream, buffer, 0, &byte, 1, 1, nullptr));
-  plugin().memory->release(buffer);
-}
-
-BOOST_AUTO_TEST_CASE(native_handles_go_out_and_come_in) {
-  open_device d;
-  BOOST_TEST(plugin().native->kind == TUTTI_NATIVE_CUDA);
-  tutti_buffer* buffer = d.buffer(256);
-  void* address = nullptr;
-  good(plugin().native->buffer(buffer, &address));
-  static int deleted = 0;
-  tutti_buffer* wrapped = nullptr;
-  good(plugin().native->wrap(
-      d.device, address, 256, [](void* n) { ++*static_cast<int*>(n); }, &deleted, &wrapped));
-  plugin().memory->release(wrapped);
-  BOOST_TEST(deleted == 1);
-  const outcome larger =
-      take(plugin().native->wrap(d.device, address, 257, nullptr, nullptr, &wrapped));
-  BOOST_TEST(larger.message == "wrap: 257 bytes of an allocation of 256 from byte 0");
   plugin().memory->release(buffer);
 }
 

@@ -5,8 +5,10 @@
 #include <cstring>
 
 #include "plugin.hpp"
+#include "tutti_test/command.hpp"
 
 using namespace tutti::test;
+using tutti_test::has;
 
 namespace {
 
@@ -25,10 +27,6 @@ outcome create(const open_device& d, const std::string& text, tutti_kernel** ker
   desc.entry = desc.label = "fill";
   desc.options = options;
   return take(plugin().kernel->create(d.device, &desc, kernel));
-}
-
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -70,8 +68,8 @@ BOOST_AUTO_TEST_CASE(ptx_is_finished_by_the_driver) {
   plugin().kernel->release(kernel);
   const outcome broken = create(d, "nonsense", &kernel, TUTTI_KERNEL_PTX);
   BOOST_TEST(broken.code == TUTTI_ERROR_COMPILE);
-  BOOST_TEST(holds(broken.message, "nonsense"), broken.message);
+  BOOST_TEST(has(broken.message, "nonsense"), broken.message);
   const outcome opencl = create(d, "kernel void x() {}", &kernel, TUTTI_KERNEL_OPENCL_C);
   BOOST_TEST(opencl.code == TUTTI_ERROR_UNSUPPORTED);
-  BOOST_TEST(holds(opencl.message, "takes CUDA C++, PTX, not OpenCL C"), opencl.message);
+  BOOST_TEST(has(opencl.message, "takes CUDA C++, PTX, not OpenCL C"), opencl.message);
 }

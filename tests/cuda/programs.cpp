@@ -9,51 +9,6 @@ namespace tutti::test {
 
 using sdk::dtype_name;
 
-uint32_t test_program::input(uint8_t dtype, uint8_t access) {
-  inputs.push_back({dtype, access, 0, 0});
-  return static_cast<uint32_t>(inputs.size() - 1);
-}
-
-uint32_t test_program::scalar(uint8_t dtype) {
-  scalars.push_back(dtype);
-  return static_cast<uint32_t>(inputs.size() + scalars.size() - 1);
-}
-
-uint32_t test_program::compute(uint16_t opcode, uint8_t dtype, std::vector<uint32_t> operands) {
-  tutti_instruction i{opcode, dtype, static_cast<uint8_t>(operands.size()), {}};
-  std::copy(operands.begin(), operands.end(), i.operand);
-  instructions.push_back(i);
-  return static_cast<uint32_t>(inputs.size() + scalars.size() + instructions.size() - 1);
-}
-
-void test_program::output(uint8_t dtype, uint32_t value, uint8_t access) {
-  outputs.push_back({dtype, access, 0, value});
-}
-
-tutti_program_desc test_program::desc() const {
-  tutti_program_desc d{};
-  d.struct_size = sizeof d;
-  d.ir_version = TUTTI_IR_VERSION;
-  d.operand_size = sizeof(tutti_program_operand);
-  d.instruction_size = sizeof(tutti_instruction);
-  d.kept_rank = kept_rank;
-  d.reduced_rank = reduced_rank;
-  d.reduction = reduction;
-  d.reduce_layout = reduce_layout;
-  d.accumulator = accumulator;
-  d.wide_index = wide_index;
-  d.input_count = static_cast<uint32_t>(inputs.size());
-  d.scalar_count = static_cast<uint32_t>(scalars.size());
-  d.instruction_count = static_cast<uint32_t>(instructions.size());
-  d.output_count = static_cast<uint32_t>(outputs.size());
-  d.inputs = inputs.data();
-  d.scalar_dtypes = scalars.data();
-  d.instructions = instructions.data();
-  d.outputs = outputs.data();
-  d.label = name.c_str();
-  return d;
-}
-
 namespace {
 
 template <typename F>

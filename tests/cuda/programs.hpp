@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that between them hold every opcode for every dtype, every cast, reduction and layout:
-// what both C-like dialects are rendered for.
+// Programs that between them hold every opcode for every dtype, every cast, reduction and layout.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "tutti/plugin.h"
+#include "tutti_test/program.hpp"
 
 namespace tutti::test {
 
-// A description with arrays of its own.
-struct test_program {
-  std::string name;
-  uint32_t kept_rank = 1, reduced_rank = 0;
-  uint8_t reduction = TUTTI_REDUCE_NONE, reduce_layout = TUTTI_REDUCE_INNER;
-  uint8_t accumulator = TUTTI_INVALID, wide_index = 0;
-  std::vector<tutti_program_operand> inputs, outputs;
-  std::vector<uint8_t> scalars;
-  std::vector<tutti_instruction> instructions;
-
-  uint32_t input(uint8_t dtype, uint8_t access = TUTTI_ACCESS_UNIT);
-  uint32_t scalar(uint8_t dtype);  // after the inputs
-  uint32_t compute(uint16_t opcode, uint8_t dtype, std::vector<uint32_t> operands);
-  void output(uint8_t dtype, uint32_t value, uint8_t access = TUTTI_ACCESS_UNIT);
-  tutti_program_desc desc() const;
-};
+using tutti_test::test_program;
 
 // All opcodes and casts that a register dtype has, each stored.
 test_program operations_of(uint8_t dtype);
@@ -38,5 +22,10 @@ std::vector<test_program> all_programs();
 std::vector<test_program> typical_programs();
 // Maps of contiguous operands of each width of elements, and sums along and across rows.
 std::vector<test_program> contiguous_programs();
+
+// As the cuda plugin renders it.
+std::string render_cuda(const test_program& program);
+// As one source, for one compilation: kernels main_0, finish_0, main_1 ...
+std::string render_cuda(const std::vector<test_program>& programs);
 
 }  // namespace tutti::test

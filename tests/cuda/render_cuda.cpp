@@ -2,8 +2,8 @@
 //
 // Programs as the cuda plugin renders them.
 #include "cuda/objects.hpp"
-#include "dialects.hpp"
 #include "embedded_kernels.hpp"
+#include "programs.hpp"
 #include "sdk/renderer.hpp"
 
 namespace tutti::test {

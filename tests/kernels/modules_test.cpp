@@ -8,6 +8,7 @@
 #include "tutti/kernel.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/plugin.h"
+#include "tutti_test/command.hpp"
 #include "tutti_test/files.hpp"
 #include "verify/spirv_module.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 
 using tutti::array;
 using tutti::dtype;
+using tutti_test::has;
 
 bool must_take_modules() {
   const auto& suite = boost::unit_test::framework::master_test_suite();
@@ -33,10 +35,6 @@ std::vector<std::int32_t> launched(const tutti::kernel& k) {
 
 const std::vector<std::int32_t> expected = {15, -20, 2147483647, 3, 37};  // products wrap
 
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_module_computes_where_it_is_taken) {
@@ -49,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_module_computes_where_it_is_taken) {
     BOOST_TEST(e.code() == TUTTI_ERROR_UNSUPPORTED, text);
     const auto split = text.find("; this one has: SPIR-V");
     BOOST_REQUIRE_MESSAGE(split != std::string::npos, text);
-    BOOST_TEST(!holds(text.substr(0, split), "SPIR-V"), text);
+    BOOST_TEST(!has(text.substr(0, split), "SPIR-V"), text);
   }
   BOOST_TEST((taken || !must_take_modules()));
 }

@@ -4,8 +4,6 @@
 // newer plugins, the search path.
 #include "plugin/loader.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
@@ -97,14 +95,6 @@ BOOST_AUTO_TEST_CASE(broken_plugins_say_what_is_wrong) {
       BOOST_TEST(!has(message, "\n"));
     }
   }
-}
-
-BOOST_AUTO_TEST_CASE(a_pipe_is_no_plugin) {
-  const temporary_folder folder;
-  BOOST_REQUIRE(::mkfifo((folder.path() / "libtutti_pipe.so").c_str(), 0600) == 0);
-  plugin_loader loader({folder.path()});
-  BOOST_TEST(has(message_of<plugin_error>([&] { loader.load("pipe"); }),
-                 "libtutti_pipe.so: is not a regular file"));
 }
 
 BOOST_AUTO_TEST_CASE(failures_are_kept_with_versions_and_repeated) {

@@ -6,13 +6,22 @@
 
 #include <cstdint>
 #include <mutex>
+#include <ostream>
 #include <string>
 #include <vector>
 
 #include "tutti/tutti.hpp"
 #include "tutti_test/files.hpp"
 
+namespace tutti {
+inline std::ostream& operator<<(std::ostream& out, loop_policy p) { return out << to_string(p); }
+}  // namespace tutti
+
 namespace tutti_test {
+
+inline constexpr tutti::loop_policy every_policy[] = {
+    tutti::loop_policy::static_equal, tutti::loop_policy::weighted, tutti::loop_policy::dynamic,
+    tutti::loop_policy::work_stealing};
 
 /// i * i + 1 for the indices of the chunk, exact in f32 for |i| < 2896.
 inline std::vector<tutti::array> squares(const tutti::chunk& c) {

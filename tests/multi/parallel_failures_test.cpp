@@ -22,17 +22,11 @@ using tutti::loop_policy;
 using tutti::loop_report;
 using tutti_test::arm;
 using tutti_test::collector;
+using tutti_test::every_policy;
 using tutti_test::message_of;
 using tutti_test::squares;
 
-namespace tutti {
-std::ostream& operator<<(std::ostream& out, loop_policy p) { return out << to_string(p); }
-}  // namespace tutti
-
 namespace {
-
-constexpr loop_policy every_policy[] = {loop_policy::static_equal, loop_policy::weighted,
-                                        loop_policy::dynamic, loop_policy::work_stealing};
 
 struct all_well {
   all_well() { tutti_test::disarm_all(); }

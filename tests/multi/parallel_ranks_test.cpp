@@ -57,8 +57,7 @@ std::string error_of(const job& j, const chunk_body& body, const chunk_sink& sin
 
 BOOST_AUTO_TEST_CASE(each_index_comes_once) {
   on_ranks([](const job& j) {
-    for (const loop_policy policy : {loop_policy::static_equal, loop_policy::weighted,
-                                     loop_policy::dynamic, loop_policy::work_stealing}) {
+    for (const loop_policy policy : tutti_test::every_policy) {
       const loop_report report = check_loop(j, {-7, 996}, {.policy = policy, .grain = 5});
       if (j.rank() > 0) continue;
       const std::size_t workers = group().size() * static_cast<std::size_t>(j.size());

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 
+#include "loops.hpp"
 #include "simulator.hpp"
 #include "tutti_test/random.hpp"
 
@@ -15,19 +16,14 @@ using tutti::index_range;
 using tutti::loop_options;
 using tutti::loop_policy;
 using tutti_test::covers_once;
+using tutti_test::every_policy;
 using tutti_test::least_time;
 using tutti_test::simulate;
 using tutti_test::simulated_device;
 using tutti_test::simulation;
 
-namespace tutti {
-std::ostream& operator<<(std::ostream& out, loop_policy p) { return out << to_string(p); }
-}  // namespace tutti
-
 namespace {
 
-constexpr loop_policy every_policy[] = {loop_policy::static_equal, loop_policy::weighted,
-                                        loop_policy::dynamic, loop_policy::work_stealing};
 constexpr loop_policy balancing[] = {loop_policy::dynamic, loop_policy::work_stealing};
 
 std::vector<simulated_device> mixed(std::size_t n, double most, std::uint64_t seed) {
@@ -266,8 +262,7 @@ BOOST_AUTO_TEST_CASE(the_ends_of_the_index_type_are_no_trouble) {
   // As many as the type can count, of which a float makes one more.
   const std::vector<simulated_device> devices{
       {.speed = 1e18}, {.speed = 2e18}, {.speed = 4e18, .fails_at = 1}};
-  for (const auto policy : {loop_policy::static_equal, loop_policy::weighted, loop_policy::dynamic,
-                            loop_policy::work_stealing})
+  for (const loop_policy policy : every_policy)
     for (const index_range& all : {index_range{0, most}, index_range{-most, 0},
                                    index_range{-most / 2, most / 2}, index_range{1, most}})
       for (const std::size_t count : {1u, 2u, 3u}) {

@@ -3,12 +3,12 @@
 // A compiler that crashes takes an application down twice for each way of building a program: the
 // next processes build that program with safer options, then one runs it on the reference device.
 #include <boost/test/unit_test.hpp>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <tutti/tutti.hpp>
+#include <utility>
 
 #include "tutti_test/command.hpp"
+#include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
 using tutti::array;
@@ -28,17 +28,24 @@ BOOST_AUTO_TEST_SUITE_END()
 namespace {
 
 struct fixture {
-  std::string folder = [] {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tutti-XXXXXX").string();
-    return std::string(::mkdtemp(pattern.data()));
-  }();
-  ~fixture() { std::filesystem::remove_all(folder); }
+  tutti_test::temporary_folder folder;
 
   tutti_test::outcome run(const std::string& variables) const {
-    return tutti_test::run("env TUTTI_CACHE_MB=512 TUTTI_CACHE_DIR=" + folder +
-                           "/cache LD_PRELOAD=" + tutti_test::paths::crashing_compiler + " " +
-                           variables + " " + tutti_test::beside("test_opencl_crashes") +
-                           " --catch_system_errors=no --run_test=work");
+    return tutti_test::run(
+        "env TUTTI_CACHE_MB=512 TUTTI_CACHE_DIR='" + (folder / "cache").string() +
+        "' LD_PRELOAD=" + tutti_test::paths::crashing_compiler + " " + variables + " " +
+        tutti_test::beside("test_opencl_crashes") + " --catch_system_errors=no --run_test=work");
+  }
+  // Processes that crash, until one does the work: how many, and that one.
+  std::pair<int, tutti_test::outcome> run_until_done(const std::string& variables) const {
+    int crashes = 0;
+    tutti_test::outcome end = run(variables);
+    for (; end.status != 0 && crashes < 20; ++crashes) {
+      BOOST_REQUIRE(!has(end, "error: in"));
+      end = run(variables);
+    }
+    BOOST_TEST(end.status == 0, end.output);
+    return {crashes, end};
   }
 };
 
@@ -47,45 +54,27 @@ constexpr int programs = 3;  // at most, that call exp in the work above
 }  // namespace
 
 BOOST_FIXTURE_TEST_CASE(a_program_that_crashed_the_compiler_is_built_with_safer_options, fixture) {
-  int crashes = 0;
-  tutti_test::outcome end = run("");
-  for (; end.status != 0 && crashes < 10; ++crashes) {
-    BOOST_REQUIRE(!has(end, "error: in"));
-    end = run("");
-  }
+  const auto [crashes, end] = run_until_done("");
   BOOST_TEST(crashes > 1);
   BOOST_TEST(crashes <= 2 * programs);
-  BOOST_TEST(end.status == 0, end.output);
   BOOST_TEST(has(end, "compiled with safer options"), end.output);
   BOOST_TEST(has(end, "exp"), end.output);
 }
 
 // PoCL generates machine code when a kernel is launched for the first time.
 BOOST_FIXTURE_TEST_CASE(one_that_crashed_it_at_its_launch_as_well, fixture) {
-  int crashes = 0;
-  tutti_test::outcome end = run("TUTTI_TEST_CRASH=launch");
-  for (; end.status != 0 && crashes < 20; ++crashes) {
-    BOOST_REQUIRE(!has(end, "error: in"));
-    end = run("TUTTI_TEST_CRASH=launch");
-  }
+  const auto [crashes, end] = run_until_done("TUTTI_TEST_CRASH=launch");
   BOOST_TEST(crashes > 0);
-  BOOST_TEST(end.status == 0, end.output);
   BOOST_TEST(has(end, "compiled with safer options"), end.output);
 }
 
 BOOST_FIXTURE_TEST_CASE(one_that_crashes_it_again_runs_on_the_host, fixture) {
-  int crashes = 0;
-  tutti_test::outcome end = run("TUTTI_TEST_CRASH=always");
-  for (; end.status != 0 && crashes < 20; ++crashes) {
-    BOOST_REQUIRE(!has(end, "error: in"));
-    end = run("TUTTI_TEST_CRASH=always");
-  }
+  const auto [crashes, end] = run_until_done("TUTTI_TEST_CRASH=always");
   BOOST_TEST(crashes > 3);
   BOOST_TEST(crashes % 4 == 0);
   BOOST_TEST(crashes <= 4 * programs);
-  BOOST_TEST(end.status == 0, end.output);
   BOOST_TEST(has(end, "runs on cpu:0"), end.output);
-  end = run("TUTTI_TEST_CRASH=always TUTTI_FALLBACK=error");
-  BOOST_TEST(end.status != 0);
-  BOOST_TEST(has(end, "TUTTI_FALLBACK=error forbids"), end.output);
+  const auto refused = run("TUTTI_TEST_CRASH=always TUTTI_FALLBACK=error");
+  BOOST_TEST(refused.status != 0);
+  BOOST_TEST(has(refused, "TUTTI_FALLBACK=error forbids"), refused.output);
 }

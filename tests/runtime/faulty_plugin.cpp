@@ -429,10 +429,6 @@ extern "C" TUTTI_PLUGIN_EXPORT void tutti_faulty_arm_device(int kind, int after,
   state.hung.clear();
 }
 
-extern "C" TUTTI_PLUGIN_EXPORT void tutti_faulty_arm(int kind, int after) {
-  tutti_faulty_arm_device(kind, after, 0);
-}
-
 extern "C" TUTTI_PLUGIN_EXPORT faulty_plans tutti_faulty_plans() {
   return {plans_made, plans_made - plans_released, plans_refused};
 }

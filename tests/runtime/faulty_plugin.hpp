@@ -23,9 +23,8 @@ enum fault {
 
 constexpr int faulty_devices_at_most = 8;
 
-// extern "C" void tutti_faulty_arm(int kind, int after): the fault strikes at the after-th call
-// from now on (1: the next one) of device 0; 0 disarms.
-// extern "C" void tutti_faulty_arm_device(int kind, int after, int device)
+// extern "C" void tutti_faulty_arm_device(int kind, int after, int device): the fault strikes at
+// the after-th call from now on (1: the next one); 0 disarms.
 // extern "C" faulty_plans tutti_faulty_plans(): of operators, on all devices.
 
 struct faulty_plans {

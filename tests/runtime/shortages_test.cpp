@@ -50,6 +50,24 @@ using tutti::array;
 tutti::device here() { return tutti::devices().at(0); }
 tutti::device there() { return tutti::devices().at(1); }
 
+// attempt() with one allocation of this thread after the other failing, and what is to hold after
+// each, until nothing fails three times in a row.
+void with_each_allocation_failing(
+    const std::function<void()>& attempt, const std::function<void()>& after = [] {}) {
+  int calm = 0;
+  for (int k = 0; k < 2000 && calm < 3; ++k) {
+    allocations_left = k;
+    try {
+      attempt();
+    } catch (const std::exception&) {
+    }
+    calm = allocations_left < 0 ? 0 : calm + 1;
+    allocations_left = -1;
+    BOOST_TEST_CONTEXT("allocation " << k) after();
+  }
+  BOOST_TEST(calm == 3);
+}
+
 class without_threads {
  public:
   without_threads() { no_threads = true; }
@@ -143,28 +161,17 @@ BOOST_AUTO_TEST_CASE(copies_are_right_after_an_evaluation_without_memory) {
   const array x = array::from(std::vector<float>(400000, 1.f), {400000}, here());
   (x * 2.f).to(there()).wait();
   (x * 3.f + 1.f).wait();
-  int calm = 0;
-  for (int k = 0; k < 400 && calm < 3; ++k) {
-    array slow = tutti::sin(tutti::sin(tutti::sin(tutti::sin(x))));
-    slow.eval();  // in flight
-    bool has_failed = false;
-    allocations_left = k;
-    try {
-      (x * 2.f).eval();
-    } catch (const std::exception&) {
-      has_failed = true;
-    }
-    allocations_left = -1;
-    calm = has_failed ? 0 : calm + 1;
-    const array moved = (x * 3.f + static_cast<float>(k)).to(there());
-    const float right = 3.f + static_cast<float>(k);
-    BOOST_TEST_CONTEXT("allocation " << k) {
-      BOOST_TEST(tutti::min(moved).item<float>() == right);
-      BOOST_TEST(tutti::max(moved).item<float>() == right);
-    }
-    slow.wait();
-  }
-  BOOST_TEST(calm == 3);
+  const auto in_flight = [&] { return tutti::sin(tutti::sin(tutti::sin(tutti::sin(x)))).eval(); };
+  array slow = in_flight();
+  float step = 0;
+  with_each_allocation_failing([&] { (x * 2.f).eval(); },
+                               [&] {
+                                 const array moved = (x * 3.f + ++step).to(there());
+                                 BOOST_TEST(tutti::min(moved).item<float>() == 3.f + step);
+                                 BOOST_TEST(tutti::max(moved).item<float>() == 3.f + step);
+                                 slow.wait();
+                                 slow = in_flight();
+                               });
 }
 
 // Evaluations of each kind, each of whose allocations fails once, over and over: in the long run
@@ -191,21 +198,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_by_evaluations_without_memory) {
       [&] { return tutti::grad([](const array& a) { return tutti::sum(a * a); })(x); },
   };
   const auto pass = [&] {
-    for (const auto& kind : kinds) {
-      int calm = 0;
-      for (int k = 0; k < 1000 && calm < 3; ++k) {
-        bool has_failed = false;
-        allocations_left = k;
-        try {
-          kind().eval();
-        } catch (const std::exception&) {
-          has_failed = true;
-        }
-        allocations_left = -1;
-        calm = has_failed ? 0 : calm + 1;
-      }
-      BOOST_TEST(calm == 3);
-    }
+    for (const auto& kind : kinds) with_each_allocation_failing([&] { kind().eval(); });
     (x + 1.f).wait();
   };
   pass();
@@ -232,23 +225,12 @@ BOOST_AUTO_TEST_CASE(saving_without_memory_leaves_nothing_behind) {
   };
   for (const auto& way : ways) {
     const std::filesystem::path path = folder / "file";
-    int calm = 0;
-    for (int k = 0; k < 2000 && calm < 3; ++k) {
-      bool has_failed = false;
-      allocations_left = k;
-      try {
-        way(path);
-      } catch (const std::exception&) {
-        has_failed = true;
-      }
-      has_failed = has_failed || allocations_left < 0;
-      allocations_left = -1;
-      BOOST_TEST_CONTEXT("allocation " << k)
-      BOOST_TEST(folder.file_count() == (std::filesystem::exists(path) ? 1u : 0u));
-      std::filesystem::remove(path);
-      calm = has_failed ? 0 : calm + 1;
-    }
-    BOOST_TEST(calm == 3);
+    with_each_allocation_failing([&] { way(path); },
+                                 [&] {
+                                   const bool exists = std::filesystem::exists(path);
+                                   BOOST_TEST(folder.file_count() == (exists ? 1u : 0u));
+                                   std::filesystem::remove(path);
+                                 });
   }
 }
 
@@ -266,40 +248,25 @@ BOOST_AUTO_TEST_CASE(loading_without_memory_throws) {
       [&] { tutti::io::load_npz(folder / "a.npz", here()); },
       [&] { tutti::io::read_csv(folder / "a.csv"); },
   };
-  for (const auto& way : ways) {
-    int calm = 0;
-    for (int k = 0; k < 2000 && calm < 3; ++k) {
-      allocations_left = k;
-      try {
-        way();
-      } catch (const std::exception&) {
-      }
-      calm = allocations_left < 0 ? 0 : calm + 1;
-      allocations_left = -1;
-    }
-    BOOST_TEST(calm == 3);
-  }
+  for (const auto& way : ways) with_each_allocation_failing(way);
 }
 
 // The failure that waiting finds is thrown at the next look where there was no memory to keep it.
 BOOST_AUTO_TEST_CASE(a_failure_is_not_forgotten_where_there_is_no_memory_for_it) {
   const array x = array::from({1.f, 2.f}, there()) + 1.f;
   x.wait();
-  int calm = 0;
-  for (int k = 0; k < 100 && calm < 3; ++k) {
+  const auto failing = [&] {
     tutti_test::arm(fault_run, 1);
-    const array y = (x * 2.f).eval();
-    allocations_left = k;
-    BOOST_CHECK_THROW(y.wait(), std::exception);
-    const bool has_lacked_memory = allocations_left < 0;
-    allocations_left = -1;
-    calm = has_lacked_memory ? 0 : calm + 1;
-    BOOST_TEST_CONTEXT("allocation " << k) {
-      BOOST_CHECK_THROW(y.to_vector<float>(), tutti::device_error);
-      BOOST_TEST((x * 2.f).to_vector<float>()[1] == 6.f);
-    }
-  }
-  BOOST_TEST(calm == 3);
+    return (x * 2.f).eval();
+  };
+  array y = failing();
+  with_each_allocation_failing([&] { BOOST_CHECK_THROW(y.wait(), std::exception); },
+                               [&] {
+                                 BOOST_CHECK_THROW(y.to_vector<float>(), tutti::device_error);
+                                 BOOST_TEST((x * 2.f).to_vector<float>()[1] == 6.f);
+                                 y = failing();
+                               });
+  tutti_test::disarm_all();
 }
 
 // A signal that the application blocks in its own threads, to wait for it, would go to one of

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sdk/renderer.hpp"
+#include "tutti_test/program.hpp"
 
 namespace {
 
@@ -54,28 +55,17 @@ std::string parameters_of(const std::string& source, const std::string& kernel) 
 
 // in0 + scalar, summed or not.
 std::string rendered(uint8_t reduction) {
-  const tutti_program_operand in{TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 0},
-      out{TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 2};
-  const tutti_instruction add{TUTTI_OP_add, TUTTI_F32, 2, {0, 1, 0}};
-  const uint8_t scalar = TUTTI_F32;
-  const bool reduces = reduction != TUTTI_REDUCE_NONE;
-  tutti_program_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.ir_version = TUTTI_IR_VERSION;
-  desc.operand_size = sizeof in;
-  desc.instruction_size = sizeof add;
-  desc.kept_rank = 1;
-  desc.reduced_rank = reduces ? 1 : 0;
-  desc.reduction = reduction;
-  desc.accumulator = reduces ? TUTTI_F32 : TUTTI_INVALID;
-  desc.input_count = desc.scalar_count = desc.instruction_count = desc.output_count = 1;
-  desc.inputs = &in;
-  desc.scalar_dtypes = &scalar;
-  desc.instructions = &add;
-  desc.outputs = &out;
+  tutti_test::test_program p;
+  if (reduction != TUTTI_REDUCE_NONE) {
+    p.reduced_rank = 1;
+    p.reduction = reduction;
+    p.accumulator = TUTTI_F32;
+  }
+  const uint32_t in = p.input(TUTTI_F32), scalar = p.scalar(TUTTI_F32);
+  p.output(TUTTI_F32, p.compute(TUTTI_OP_add, TUTTI_F32, {in, scalar}));
   render_options options;
   options.kind = schedule::gpu;
-  return render(desc, numbered(), options).source;
+  return render(p.desc(), numbered(), options).source;
 }
 
 const std::string indices =

@@ -12,6 +12,7 @@
 #include "drawn_programs.hpp"
 #include "sdk/host_engine/dispatch.hpp"
 #include "sdk/host_engine/host_engine.hpp"
+#include "tutti_test/program.hpp"
 
 using namespace drawn_programs;
 
@@ -160,18 +161,10 @@ BOOST_AUTO_TEST_CASE(halves_are_converted_as_by_routines) {
         const uint32_t bits = from == TUTTI_F32 ? i << 16 | (i * 40503u & 0xffffu) : i;
         std::memcpy(in.data() + i * sdk::dtype_size(from), &bits, sdk::dtype_size(from));
       }
-      const tutti_program_operand read{from, TUTTI_ACCESS_UNIT, 0, 0},
-          written{into, TUTTI_ACCESS_UNIT, 0, 1};
-      tutti_instruction twice{TUTTI_OP_add, TUTTI_F32, 2, {0, 0, 0}};
-      tutti_program_desc desc{};
-      desc.struct_size = sizeof desc;
-      desc.kept_rank = 1;
-      desc.inputs = &read;
-      desc.input_count = 1;
-      desc.instructions = &twice;
-      desc.instruction_count = 1;
-      desc.outputs = &written;
-      desc.output_count = 1;
+      tutti_test::test_program p;
+      const uint32_t read = p.input(from);
+      p.output(into, p.compute(TUTTI_OP_add, TUTTI_F32, {read, read}));
+      const tutti_program_desc desc = p.desc();
       tutti_operand place{};
       place.stride[0] = 1;
       tutti_program_launch launch{};

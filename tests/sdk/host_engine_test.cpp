@@ -14,36 +14,29 @@
 #include "sdk/host_engine/dispatch.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/status.hpp"
+#include "tutti_test/program.hpp"
 
 using namespace tutti;
 
 namespace {
 
 // One instruction over two inputs, or a reduction of the first, and its launch.
-struct case_of {
-  tutti_program_operand inputs[2] = {}, output{};
-  tutti_instruction instruction{};
-  tutti_program_desc desc{};
+struct case_of : tutti_test::test_program {
   tutti_operand in[2] = {}, out{};
   tutti_program_launch launch{};
 
   case_of(uint8_t dtype, uint32_t kept, uint32_t reduced) {
-    for (tutti_program_operand& input : inputs) input = {dtype, TUTTI_ACCESS_STRIDED, 0, 0};
-    output = {dtype, TUTTI_ACCESS_STRIDED, 0, reduced > 0 ? 0u : 2u};
-    instruction = {TUTTI_OP_subtract, dtype, 2, {0, 1, 0}};
-    desc.struct_size = sizeof desc;
-    desc.kept_rank = kept;
-    desc.reduced_rank = reduced;
-    desc.inputs = inputs;
-    desc.input_count = reduced > 0 ? 1 : 2;
-    desc.instructions = &instruction;
-    desc.instruction_count = reduced > 0 ? 0 : 1;
-    desc.outputs = &output;
-    desc.output_count = 1;
+    kept_rank = kept;
+    reduced_rank = reduced;
+    uint32_t value = input(dtype, TUTTI_ACCESS_STRIDED);
     if (reduced > 0) {
-      desc.reduction = TUTTI_REDUCE_SUM;
-      desc.accumulator = dtype;
+      reduction = TUTTI_REDUCE_SUM;
+      accumulator = dtype;
+    } else {
+      const uint32_t other = input(dtype, TUTTI_ACCESS_STRIDED);
+      value = compute(TUTTI_OP_subtract, dtype, {value, other});
     }
+    output(dtype, value, TUTTI_ACCESS_STRIDED);
     launch.struct_size = sizeof launch;
     launch.operand_size = sizeof(tutti_operand);
     launch.inputs = in;
@@ -56,7 +49,7 @@ struct case_of {
     const std::byte* from[] = {reinterpret_cast<const std::byte*>(a),
                                reinterpret_cast<const std::byte*>(b)};
     std::byte* into[] = {reinterpret_cast<std::byte*>(to)};
-    sdk::host_program(desc, set).run(launch, {from, into}, sdk::machine{4}, parallel);
+    sdk::host_program(desc(), set).run(launch, {from, into}, sdk::machine{4}, parallel);
   }
 };
 
@@ -151,7 +144,7 @@ BOOST_AUTO_TEST_CASE(sums_of_short_rows_side_by_side) {
     const std::vector<int32_t> drawn = numbers(outer * line * reduced * inner);
     std::vector<float> a(drawn.begin(), drawn.end());
     case_of c(TUTTI_F32, 3, 1), alone(TUTTI_F32, 1, 1);
-    for (case_of* each : {&c, &alone}) each->desc.reduce_layout = TUTTI_REDUCE_OUTER;
+    for (case_of* each : {&c, &alone}) each->reduce_layout = TUTTI_REDUCE_OUTER;
     const size_t all[] = {outer, line, inner, reduced};
     const size_t strides[] = {line * reduced * inner, reduced * inner, 1, inner};
     for (size_t d = 0; d < 4; ++d) {
@@ -185,7 +178,7 @@ BOOST_AUTO_TEST_CASE(every_set_gives_the_same_bits) {
   for (size_t i = 0; i < a.size(); ++i) a[i] = std::ldexp(1.0 + double(i) / 4999, int(i % 40) - 20);
   for (const uint16_t opcode : {TUTTI_OP_sin, TUTTI_OP_exp, TUTTI_OP_log, TUTTI_OP_erfc}) {
     case_of c(TUTTI_F64, 1, 0);
-    c.instruction = {opcode, TUTTI_F64, 1, {0, 0, 0}};
+    c.instructions[0] = {opcode, TUTTI_F64, 1, {0, 0, 0}};
     c.launch.extent[0] = a.size();
     c.in[0].stride[0] = c.in[1].stride[0] = c.out.stride[0] = 1;
     c.run(a.data(), a.data(), want.data(), sets().front());

@@ -14,6 +14,7 @@
 #include "sdk/host_layer/program_interpreter.hpp"
 #include "sdk/host_layer/thread_team.hpp"
 #include "sdk/host_layer/work_queue.hpp"
+#include "tutti_test/program.hpp"
 
 struct tutti_buffer {
   std::vector<std::byte> bytes;
@@ -166,54 +167,18 @@ BOOST_AUTO_TEST_CASE(a_queue_that_goes_away_finishes_its_work) {
 
 namespace {
 
-struct heard {
-  std::atomic<int> calls = 0;
-  std::string message;
-
-  static void listen(void* self, const tutti_status* failure) {
-    auto& mine = *static_cast<heard*>(self);
-    mine.message = failure != nullptr ? failure->message : "";
-    ++mine.calls;
-  }
-};
-
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(a_completion_is_set_once) {
-  completion event;
-  heard who;
-  event.notify(heard::listen, &who);
-  BOOST_CHECK(event.set(plugin_error(TUTTI_ERROR_DRIVER, "first")));
-  BOOST_CHECK(!event.set(std::nullopt));
-  BOOST_CHECK_EQUAL(who.calls.load(), 1);
-  BOOST_CHECK_EQUAL(who.message, "first");
-  BOOST_CHECK_EQUAL(code_of([&] { event.wait(); }), TUTTI_ERROR_DRIVER);
-}
-
-namespace {
-
 // sqrt(x) * x, summed over the last of two dimensions or not at all.
 std::vector<std::byte> run_program(uint8_t reduction, uint64_t rows, uint64_t columns,
                                    unsigned threads) {
-  const tutti_program_operand input{TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 0};
-  const tutti_program_operand output{TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 2};
-  const tutti_instruction instructions[] = {{TUTTI_OP_sqrt, TUTTI_F32, 1, {0, 0, 0}},
-                                            {TUTTI_OP_multiply, TUTTI_F32, 2, {0, 1, 0}}};
   const bool reduces = reduction != TUTTI_REDUCE_NONE;
-  tutti_program_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.ir_version = TUTTI_IR_VERSION;
-  desc.operand_size = sizeof input;
-  desc.instruction_size = sizeof instructions[0];
-  desc.kept_rank = reduces ? 1 : 2;
-  desc.reduced_rank = reduces ? 1 : 0;
-  desc.reduction = reduction;
-  desc.accumulator = reduces ? TUTTI_F32 : TUTTI_INVALID;
-  desc.input_count = desc.output_count = 1;
-  desc.instruction_count = 2;
-  desc.inputs = &input;
-  desc.outputs = &output;
-  desc.instructions = instructions;
+  tutti_test::test_program p;
+  p.kept_rank = reduces ? 1 : 2;
+  p.reduced_rank = reduces ? 1 : 0;
+  p.reduction = reduction;
+  if (reduces) p.accumulator = TUTTI_F32;
+  const uint32_t x = p.input(TUTTI_F32), root = p.compute(TUTTI_OP_sqrt, TUTTI_F32, {x});
+  p.output(TUTTI_F32, p.compute(TUTTI_OP_multiply, TUTTI_F32, {x, root}));
+  const tutti_program_desc desc = p.desc();
   const program_interpreter program(program_description(&desc, {1, 1, 2}));
 
   tutti_buffer from = floats(rows * columns), to = floats(reduces ? rows : rows * columns);

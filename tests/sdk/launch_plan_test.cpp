@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sdk/status.hpp"
+#include "tutti_test/program.hpp"
 
 namespace {
 
@@ -18,24 +19,14 @@ using namespace tutti::sdk;
 
 // -in0, of the GPU schedule.
 program_layout negation(uint8_t dtype, uint32_t rank, bool wide) {
-  const tutti_program_operand in{dtype, TUTTI_ACCESS_STRIDED, 0, 0},
-      out{dtype, TUTTI_ACCESS_UNIT, 0, 1};
-  const tutti_instruction negative{TUTTI_OP_negative, dtype, 1, {0, 0, 0}};
-  tutti_program_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.ir_version = TUTTI_IR_VERSION;
-  desc.operand_size = sizeof in;
-  desc.instruction_size = sizeof negative;
-  desc.kept_rank = rank;
-  desc.accumulator = TUTTI_INVALID;
-  desc.wide_index = wide ? 1 : 0;
-  desc.input_count = desc.instruction_count = desc.output_count = 1;
-  desc.inputs = &in;
-  desc.instructions = &negative;
-  desc.outputs = &out;
+  tutti_test::test_program p;
+  p.kept_rank = rank;
+  p.wide_index = wide ? 1 : 0;
+  const uint32_t in = p.input(dtype, TUTTI_ACCESS_STRIDED);
+  p.output(dtype, p.compute(TUTTI_OP_negative, dtype, {in}));
   render_options options;
   options.kind = schedule::gpu;
-  return layout_of(desc, options);
+  return layout_of(p.desc(), options);
 }
 
 template <typename Word>

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 namespace paths = tutti_test::paths;
 using nlohmann::json;
 using names = std::vector<std::string>;
+using tutti_test::has;
 
 const fs::path source = paths::source_folder;
 const fs::path reference = fs::path(paths::plugin_output) / "libtutti_reference.so";
@@ -135,15 +136,11 @@ names sources_of_verify() {
   return all;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 // Whether a text has a function called as a member, or handed on as one of that table.
 bool uses(const std::string& text, const std::string& table, const std::string& function) {
   const std::string handed_on = "->" + table + "->" + function;
-  return contains(text, "->" + function + "(") || contains(text, "." + function + "(") ||
-         contains(text, handed_on + ")") || contains(text, handed_on + "}");
+  return has(text, "->" + function + "(") || has(text, "." + function + "(") ||
+         has(text, handed_on + ")") || has(text, handed_on + "}");
 }
 
 // Functions of tables that no file uses which names the table.
@@ -158,7 +155,7 @@ names uncalled(const names& sources) {
       const bool is_called = std::ranges::any_of(sources, [&](const std::string& text) {
         const bool has_table =
             std::ranges::any_of(names{"->" + field, "." + field + "->", "const " + type + "&"},
-                                [&](const std::string& part) { return contains(text, part); });
+                                [&](const std::string& part) { return has(text, part); });
         return has_table && uses(text, field, function);
       });
       if (!is_called) lacking.push_back(field + "." + function);

@@ -197,7 +197,6 @@ bool block::ends_meeting(unsigned first, unsigned mask) {
   }
   for (unsigned n = first; n < end; ++n)
     if ((mask >> (n - first) & 1) != 0) threads_[n].result = value_for(n - first, first);
-  if (one->how == warp_barrier) numbers.warp_barrier(first / 32);
   for (unsigned n = first; n < end; ++n)
     if ((mask >> (n - first) & 1) != 0) threads_[n].now = state::ready;
   return true;
@@ -205,19 +204,11 @@ bool block::ends_meeting(unsigned first, unsigned mask) {
 
 unsigned long long block::value_for(unsigned lane, unsigned first) const {
   const thread& me = threads_[first + lane];
-  if (me.how == warp_barrier) return 0;
-  if (me.how == ballot) {
-    unsigned long long all = 0;
-    for (unsigned n = 0; n < 32 && first + n < threads_.size(); ++n)
-      if ((me.mask >> n & 1) != 0 && threads_[first + n].value != 0) all |= 1ull << n;
-    return all;
-  }
   const auto width = static_cast<unsigned>(me.width), place = static_cast<unsigned>(me.operand);
   const unsigned begin = lane / width * width;
   unsigned from = lane;
   if (me.how == shuffle_up && lane >= begin + place) from = lane - place;
   if (me.how == shuffle_down && lane + place < begin + width) from = lane + place;
-  if (me.how == shuffle_xor && (lane ^ place) < begin + width) from = lane ^ place;
   // What a lane outside of the mask gives is undefined.
   const bool there = (me.mask >> from & 1) != 0 && first + from < threads_.size();
   return there ? threads_[first + from].value : 0xfff7fff7fff7fff7ull;

@@ -24,8 +24,4 @@ void emulator_set_elapsed(float milliseconds);
 const char* emulator_notes();
 // The compute type and the reductions that cuBLASLt was asked for last, and its calls so far.
 cublaslt_calls emulator_cublaslt();
-// The first place of `from` in each source that is compiled from now on becomes `to`; "" ends it.
-void emulator_change(const char* from, const char* to);
-// How many sources had one.
-int emulator_changed();
 }

@@ -65,7 +65,6 @@ TUTTI_WORD unsigned __umulhi(unsigned a, unsigned b) {
 TUTTI_WORD unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
-TUTTI_WORD int __popc(unsigned x) { return __builtin_popcount(x); }
 
 // The instructions that the sources spell out; the emulator puts these calls in their place.
 TUTTI_WORD float emulator_asm_half_to_float(unsigned short bits) {
@@ -106,9 +105,6 @@ TUTTI_WORD T emulator_exchange(int how, unsigned mask, T x, int operand, int wid
   }                                                                                        \
   TUTTI_WORD T __shfl_down_sync(unsigned mask, T x, unsigned distance, int width = 32) {   \
     return emulator_exchange(tutti_emulator::shuffle_down, mask, x, int(distance), width); \
-  }                                                                                        \
-  TUTTI_WORD T __shfl_xor_sync(unsigned mask, T x, int lanes, int width = 32) {            \
-    return emulator_exchange(tutti_emulator::shuffle_xor, mask, x, lanes, width);          \
   }
 TUTTI_SHUFFLE(int)
 TUTTI_SHUFFLE(unsigned)
@@ -118,12 +114,6 @@ TUTTI_SHUFFLE(long long)
 TUTTI_SHUFFLE(unsigned long long)
 TUTTI_SHUFFLE(float)
 TUTTI_SHUFFLE(double)
-TUTTI_WORD unsigned __ballot_sync(unsigned mask, int predicate) {
-  return unsigned(emulator_meet(tutti_emulator::ballot, mask, predicate != 0, 0, 32));
-}
-TUTTI_WORD void __syncwarp(unsigned mask = ~0u) {
-  emulator_meet(tutti_emulator::warp_barrier, mask, 0, 0, 32);
-}
 
 // ---- atomic operations: no other thread runs meanwhile, and the access itself is told as such
 

@@ -33,13 +33,14 @@ namespace tutti_emulator {
 thread_local CUcontext current = nullptr;
 
 CUcontext context_of(int device) {
-  static CUctx_st all[8] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
+  static CUctx_st all[16] = {{0}, {1}, {2},  {3},  {4},  {5},  {6},  {7},
+                             {8}, {9}, {10}, {11}, {12}, {13}, {14}, {15}};
   return &all[device];
 }
 
 int device_count() {
   const char* text = std::getenv("TUTTI_EMULATOR_DEVICES");
-  return text != nullptr ? std::clamp(std::atoi(text), 0, 8) : 2;
+  return text != nullptr ? std::clamp(std::atoi(text), 0, 16) : 2;
 }
 
 CUresult usable(const char* function) {
@@ -119,37 +120,22 @@ CUDA_CALL(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice)) {
   return CUDA_SUCCESS;
 }
 CUDA_CALL(cuDeviceGetAttribute, (int* value, CUdevice_attribute what, CUdevice device)) {
-  switch (what) {
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-      *value = 9;
-      return CUDA_SUCCESS;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-    case CU_DEVICE_ATTRIBUTE_INTEGRATED:
-      *value = 0;
-      return CUDA_SUCCESS;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+  static const std::map<int, int> values = {
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+      {CU_DEVICE_ATTRIBUTE_INTEGRATED, 0},
       // Few, so that grids are no larger than a host computes in time.
-      *value = 2;
-      return CUDA_SUCCESS;
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      *value = 1024;
-      return CUDA_SUCCESS;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-      *value = most_shared;
-      return CUDA_SUCCESS;
-    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-      *value = 0x1b + device;
-      return CUDA_SUCCESS;
-    case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
-      *value = 3;
-      return CUDA_SUCCESS;
-    case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
-    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
-      *value = 1;
-      return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
+      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 2},
+      {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, most_shared},
+      {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0x1b},
+      {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 3},
+      {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 1},
+      {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1}};
+  const auto found = values.find(what);
+  if (found == values.end()) return CUDA_ERROR_INVALID_VALUE;
+  *value = found->second + (what == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID ? device : 0);
+  return CUDA_SUCCESS;
 }
 CUDA_CALL(cuDeviceCanAccessPeer, (int* can, CUdevice, CUdevice)) {
   *can = 1;

@@ -10,30 +10,58 @@ extern "C" __global__ void load_pairs(const float* from, float* to) {
   to[threadIdx.x] = pair.x + pair.y;
 }
 
-// The sum of each warp in its first lane, by shared memory and warp barriers.
-extern "C" __global__ void warp_sums(const float* from, float* to) {
+// The sum of 64 numbers in the first thread, by shared memory.
+extern "C" __global__ void sum(const float* from, float* to) {
   extern __shared__ float all[];
-  const int me = threadIdx.x, lane = me % 32;
+  const int me = threadIdx.x;
   all[me] = from[me];
-  __syncwarp();
-  for (int reach = 16; reach > 0; reach /= 2) {
-    if (lane < reach) all[me] += all[me + reach];
-    __syncwarp();
+  __syncthreads();
+  for (int reach = 32; reach > 0; reach /= 2) {
+    if (me < reach) all[me] += all[me + reach];
+    __syncthreads();
   }
-  if (lane == 0) to[me / 32] = all[me];
+  if (me == 0) to[0] = all[0];
 }
 
 // The same without barriers.
-extern "C" __global__ void warp_sums_in_step(const float* from, float* to) {
+extern "C" __global__ void sum_in_step(const float* from, float* to) {
   extern __shared__ float all[];
-  const int me = threadIdx.x, lane = me % 32;
+  const int me = threadIdx.x;
   all[me] = from[me];
-  for (int reach = 16; reach > 0; reach /= 2)
-    if (lane < reach) all[me] += all[me + reach];
-  if (lane == 0) to[me / 32] = all[me];
+  for (int reach = 32; reach > 0; reach /= 2)
+    if (me < reach) all[me] += all[me + reach];
+  if (me == 0) to[0] = all[0];
 }
 
-extern "C" __global__ void votes(const float* from, float* to) {
-  const unsigned positive = __ballot_sync(~0u, from[threadIdx.x] > 0);
-  to[threadIdx.x] = __popc(positive) + __shfl_xor_sync(~0u, from[threadIdx.x], 1);
+extern "C" __global__ void unwritten(const float* from, float* to) {
+  extern __shared__ float all[];
+  to[threadIdx.x] = all[threadIdx.x];
+}
+
+extern "C" __global__ void left_barrier(const float* from, float* to) {
+  if (threadIdx.x != 7) __syncthreads();
+}
+
+extern "C" __global__ void two_barriers(const float* from, float* to) {
+  if (threadIdx.x == 7)
+    __syncthreads();
+  else
+    __syncthreads();
+}
+
+extern "C" __global__ void neighbours(const float* from, float* to) {
+  to[threadIdx.x] = __shfl_down_sync(~0u, from[threadIdx.x], 1);
+}
+
+extern "C" __global__ void half_a_mask(const float* from, float* to) {
+  to[threadIdx.x] = __shfl_down_sync(0xffffu, from[threadIdx.x], 1);
+}
+
+extern "C" __global__ void half_a_warp(const float* from, float* to) {
+  if (threadIdx.x < 16) to[threadIdx.x] = __shfl_down_sync(~0u, from[threadIdx.x], 1);
+}
+
+// Every block writes the same elements.
+extern "C" __global__ void same_place(const float* from, float* to) {
+  to[threadIdx.x] = from[threadIdx.x];
 }

@@ -11,7 +11,7 @@ struct index3 {
 };
 
 enum access : int { reads = 0, writes = 1, atomic = 2, aligned = 4 };
-enum exchange : int { shuffle_up, shuffle_down, shuffle_xor, ballot, warp_barrier };
+enum exchange : int { shuffle_up, shuffle_down };
 
 // What the threads of a kernel call.
 struct runtime {

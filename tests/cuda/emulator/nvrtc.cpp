@@ -15,12 +15,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <mutex>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "control.hpp"
 #include "kernel_text.hpp"
 
 struct _nvrtcProgram {
@@ -31,13 +29,6 @@ namespace tutti_emulator {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct change {
-  std::string from, to;
-  int done = 0;
-};
-change the_change;
-std::mutex change_mutex;
 
 std::string contents(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -198,15 +189,6 @@ NVRTC(nvrtcCompileProgram, (nvrtcProgram program, int count, const char* const* 
     if (option.rfind("-D", 0) == 0 || option.rfind("-I", 0) == 0) defines.push_back(option);
     key += option + '\n';
   }
-  {
-    const std::lock_guard held(change_mutex);
-    const size_t at =
-        the_change.from.empty() ? std::string::npos : program->source.find(the_change.from);
-    if (at != std::string::npos) {
-      program->source.replace(at, the_change.from.size(), the_change.to);
-      ++the_change.done;
-    }
-  }
   static const std::string words = contents(EMULATOR_WORDS) + contents(EMULATOR_HOOKS);
   const fs::path object = folder() / (hash(words + key + program->name + program->source) + ".so");
   if (!fs::exists(object) && !build(*program, defines, object)) return NVRTC_ERROR_COMPILATION;
@@ -232,12 +214,3 @@ NVRTC(nvrtcGetCUBIN, (nvrtcProgram program, char* image)) {
 }
 NVRTC(nvrtcGetPTXSize, (nvrtcProgram, size_t*)) { return NVRTC_ERROR_INVALID_INPUT; }
 NVRTC(nvrtcGetPTX, (nvrtcProgram, char*)) { return NVRTC_ERROR_INVALID_INPUT; }
-
-void emulator_change(const char* from, const char* to) {
-  const std::lock_guard held(change_mutex);
-  the_change = {from, to, 0};
-}
-int emulator_changed() {
-  const std::lock_guard held(change_mutex);
-  return the_change.done;
-}

@@ -3,8 +3,6 @@
 // Numbers of threads between barriers, and conflicts.
 #include "order.hpp"
 
-#include <algorithm>
-
 namespace tutti_emulator {
 
 // Numbers start anew long before they would run out within a launch.
@@ -17,30 +15,19 @@ void order::begin_launch() {
 }
 
 void order::begin_block(unsigned threads) {
-  block_ = next_;
+  block_ = stretch_ = next_;
   threads_ = threads;
-  round_ = full_ = 0;
   next_ = block_ + threads;
-  warp_round_.assign((threads + 31) / 32, 0);
-  my_round_.assign(threads, 0);
 }
 
 void order::begin_thread(unsigned thread) {
   thread_ = thread;
-  me_ = block_ + my_round_[thread] * threads_ + thread;
+  me_ = stretch_ + thread;
 }
 
 void order::barrier() {
-  full_ = ++round_;
+  stretch_ = next_;
   next_ += threads_;
-  std::fill(my_round_.begin(), my_round_.end(), round_);
-}
-
-void order::warp_barrier(unsigned warp) {
-  warp_round_[warp] = ++round_;
-  next_ += threads_;
-  const unsigned end = std::min(threads_, 32 * warp + 32);
-  for (unsigned n = 32 * warp; n < end; ++n) my_round_[n] = round_;
 }
 
 // Numbers below `first` are of accesses that are over.
@@ -48,10 +35,8 @@ bool order::comes_before(uint32_t number, uint32_t first) {
   if (number < first || number == me_) return true;
   other_block_ = number < block_;
   if (other_block_) return false;
-  const uint32_t round = (number - block_) / threads_;
   other_ = (number - block_) % threads_;
-  return other_ == thread_ || round < full_ ||
-         (other_ / 32 == thread_ / 32 && round < warp_round_[thread_ / 32]);
+  return other_ == thread_ || number < stretch_;
 }
 
 bool order::touch(touched* bytes, size_t count, bool writes, bool is_atomic, bool is_shared) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "memory.hpp"
 
@@ -19,7 +18,6 @@ class order {
   void begin_block(unsigned threads);
   void begin_thread(unsigned thread);  // goes on after a pause, or starts
   void barrier();                      // all threads of the block have met
-  void warp_barrier(unsigned warp);    // all threads of the warp have met
 
   // Notes an access of the running thread; true where another thread's access to the same bytes
   // has no order with it and one of both writes. Shared memory is the block's own.
@@ -33,12 +31,8 @@ class order {
  private:
   bool comes_before(uint32_t number, uint32_t first);
 
-  uint32_t launch_ = 1, block_ = 1, next_ = 1, me_ = 1;
-  unsigned threads_ = 1, thread_ = 0;
-  uint32_t round_ = 0, full_ = 0;     // rounds begun in this block; the one after the last barrier
-  std::vector<uint32_t> warp_round_;  // begun by the latest meeting of each warp
-  std::vector<uint32_t> my_round_;
-  unsigned other_ = 0;
+  uint32_t launch_ = 1, block_ = 1, stretch_ = 1, next_ = 1, me_ = 1;
+  unsigned threads_ = 1, thread_ = 0, other_ = 0;
   bool other_block_ = false;
 };
 
