@@ -141,8 +141,7 @@ struct operator_functions {
       return B::matmul_workspace(*plan.product);
     }
     plan_maker<B> maker(plan);
-    launch_operator(*plan.device->info, call, maker);
-    return plan.steps.empty() ? 0 : operator_workspace(*plan.device->info, call);
+    return launch_operator(*plan.device->info, call, maker);
   }
 
   // The reason against a well-formed description; throws if it is malformed.

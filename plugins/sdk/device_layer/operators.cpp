@@ -31,48 +31,35 @@ bool supports_ordering(const device_description& device, const operator_call& l,
   return true;
 }
 
-uint64_t no_workspace(const device_description&, const operator_call&) { return 0; }
-
 // The functions of an operator kind; several kinds may share them.
 struct kernel_row {
   int32_t kind;
-  bool (*supports)(const device_description&, const operator_call&, const char** reason);
-  uint64_t (*workspace)(const device_description&, const operator_call&);
-  void (*launch)(const device_description&, const operator_call&, operator_launcher&);
+  supports_function* supports;
+  launch_function* launch;
 };
 
 constexpr kernel_row kernel_rows[] = {
-    {TUTTI_OPERATOR_TAKE, supports_gather, gather_workspace, launch_gather},
-    {TUTTI_OPERATOR_SCATTER_ADD, supports_gather, gather_workspace, launch_gather},
-    {TUTTI_OPERATOR_SCATTER, supports_gather, gather_workspace, launch_gather},
-    {TUTTI_OPERATOR_SCAN, supports_ordering, scan_workspace, launch_scan},
-    {TUTTI_OPERATOR_SORT, supports_ordering, sort_workspace, launch_sort},
-    {TUTTI_OPERATOR_ARGSORT, supports_ordering, sort_workspace, launch_sort},
-    {TUTTI_OPERATOR_SEARCH, supports_ordering, no_workspace, launch_lookup},
-    {TUTTI_OPERATOR_COUNT, supports_ordering, lookup_workspace, launch_lookup},
-    {TUTTI_OPERATOR_SELECT, supports_ordering, no_workspace, launch_lookup},
-    {TUTTI_OPERATOR_TOPK, supports_ordering, partition_workspace, launch_partition},
-    {TUTTI_OPERATOR_PARTITION, supports_ordering, partition_workspace, launch_partition},
-    {TUTTI_OPERATOR_CONVOLUTION, supports_convolution, convolution_workspace, launch_convolution},
-    {TUTTI_OPERATOR_FFT, supports_fourier, fourier_workspace, launch_fourier},
-    {TUTTI_OPERATOR_SPMM, supports_spmm, spmm_workspace, launch_spmm},
-    {TUTTI_OPERATOR_SDDMM, supports_sddmm, no_workspace, launch_sddmm},
+    {TUTTI_OPERATOR_TAKE, supports_gather, launch_gather},
+    {TUTTI_OPERATOR_SCATTER_ADD, supports_gather, launch_gather},
+    {TUTTI_OPERATOR_SCATTER, supports_gather, launch_gather},
+    {TUTTI_OPERATOR_SCAN, supports_ordering, launch_scan},
+    {TUTTI_OPERATOR_SORT, supports_ordering, launch_sort},
+    {TUTTI_OPERATOR_ARGSORT, supports_ordering, launch_sort},
+    {TUTTI_OPERATOR_SEARCH, supports_ordering, launch_lookup},
+    {TUTTI_OPERATOR_COUNT, supports_ordering, launch_lookup},
+    {TUTTI_OPERATOR_SELECT, supports_ordering, launch_lookup},
+    {TUTTI_OPERATOR_TOPK, supports_ordering, launch_partition},
+    {TUTTI_OPERATOR_PARTITION, supports_ordering, launch_partition},
+    {TUTTI_OPERATOR_CONVOLUTION, supports_convolution, launch_convolution},
+    {TUTTI_OPERATOR_FFT, supports_fourier, launch_fourier},
+    {TUTTI_OPERATOR_SPMM, supports_sparse, launch_spmm},
+    {TUTTI_OPERATOR_SDDMM, supports_sparse, launch_sddmm},
 };
 
 const kernel_row* find_kernels(int32_t kind) {
   for (const kernel_row& row : kernel_rows)
     if (row.kind == kind) return &row;
   return nullptr;
-}
-
-const kernel_row& kernels_of(const operator_call& l) {
-  const kernel_row* const row = find_kernels(l.kind);
-  if (row == nullptr) {
-    const char* const name = operator_name(l.kind);
-    throw_unsupported(std::string(name != nullptr ? name : "an unknown operator") +
-                      ": there are no kernels for it");
-  }
-  return *row;
 }
 
 }  // namespace
@@ -84,13 +71,13 @@ bool supports_operator(const device_description& device, const operator_call& l,
   return false;
 }
 
-uint64_t operator_workspace(const device_description& device, const operator_call& l) {
-  return kernels_of(l).workspace(device, l);
-}
-
-void launch_operator(const device_description& device, const operator_call& l,
-                     operator_launcher& on) {
-  kernels_of(l).launch(device, l, on);
+uint64_t launch_operator(const device_description& device, const operator_call& l,
+                         operator_launcher& on) {
+  const kernel_row* const row = find_kernels(l.kind);
+  if (row != nullptr) return row->launch(device, l, on);
+  const char* const name = operator_name(l.kind);
+  throw_unsupported(std::string(name != nullptr ? name : "an unknown operator") +
+                    ": there are no kernels for it");
 }
 
 void validate_workspace(const operator_memory& given, uint64_t bytes, uint64_t buffer_bytes,

@@ -53,33 +53,21 @@ uint64_t groups_of_sddmm(const device_description& device, const sddmm_shape& g)
 
 }  // namespace
 
-bool supports_sddmm(const device_description& device, const operator_call& l, const char** reason) {
-  const auto dtype = static_cast<uint8_t>(l.views[0].dtype);
-  const uint32_t real = is_complex(dtype) ? part_dtype(dtype) : dtype;
-  const bool computes = (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(real)) != 0;
-  if (!computes) *reason = "sddmm: this device does not compute in that dtype";
-  return computes;
-}
-
-void launch_sddmm(const device_description& device, const operator_call& l, operator_launcher& on) {
+uint64_t launch_sddmm(const device_description& device, const operator_call& l,
+                      operator_launcher& on) {
+  using enum operand;
   const sddmm_shape g = shape_of_sddmm(l);
-  if (g.elements == 0) return;
+  if (g.elements == 0) return 0;
   const uint32_t size = dtype_size(l.views[0].dtype), index = dtype_size(l.views[1].dtype);
-  const shape_offset offsets[] = {{offsetof(sddmm_shape, out_offset), operand::view0, size},
-                                  {offsetof(sddmm_shape, rows_offset), operand::view1, index},
-                                  {offsetof(sddmm_shape, columns_offset), operand::view2, index},
-                                  {offsetof(sddmm_shape, a_offset), operand::view3, size},
-                                  {offsetof(sddmm_shape, b_offset), operand::view4, size}};
-  on.launch({kernel_file::spmm,
-             spmm_options(device, l.views[0].dtype, l.views[1].dtype),
-             "tutti_sddmm",
-             "sddmm",
-             {operand::view0, operand::view1, operand::view2, operand::view3, operand::view4},
-             &g,
-             sizeof g,
-             offsets,
-             groups_of_sddmm(device, g),
-             true});
+  const shape_offset offsets[] = {{offsetof(sddmm_shape, out_offset), view0, size},
+                                  {offsetof(sddmm_shape, rows_offset), view1, index},
+                                  {offsetof(sddmm_shape, columns_offset), view2, index},
+                                  {offsetof(sddmm_shape, a_offset), view3, size},
+                                  {offsetof(sddmm_shape, b_offset), view4, size}};
+  const std::string options = spmm_options(device, l.views[0].dtype, l.views[1].dtype);
+  const launch_series launch{on, kernel_file::spmm, options, "sddmm", &g, sizeof g, offsets};
+  launch("tutti_sddmm", {view0, view1, view2, view3, view4}, groups_of_sddmm(device, g), true);
+  return 0;
 }
 
 }  // namespace tutti::sdk

@@ -13,8 +13,6 @@
 namespace tutti::sdk {
 namespace {
 
-constexpr const char* spmm_label = "spmm";
-
 // As tutti_spmm_shape in spmm_shared.cl.
 struct spmm_shape {
   int64_t rows, width, elements;
@@ -48,78 +46,59 @@ uint64_t groups_on_cpu(const device_description& device, const spmm_shape& g) {
   return static_cast<uint64_t>(std::clamp(work / 16384, 1.0, most));
 }
 
-void launch_on_gpu(const device_description& device, const operator_call& l, spmm_shape& g,
-                   const std::string& options, std::span<const shape_offset> offsets,
-                   operator_launcher& on) {
+// Returns the size of the workspace in bytes.
+uint64_t launch_on_gpu(const device_description& device, uint64_t size, spmm_shape& g,
+                       launch_series launch) {
+  using enum operand;
   constexpr int64_t most_groups = 1 << 20;
-  const auto size = static_cast<int64_t>(dtype_size(l.views[0].dtype));
-  g.carries_offset = carried_count(g) * 8 / size;
-  on.launch({kernel_file::spmm,
-             options,
-             g.width == 1 ? "tutti_spmv" : "tutti_spmm",
-             spmm_label,
-             {operand::view0, operand::view1, operand::view2, operand::view3, operand::view4,
-              operand::workspace, operand::workspace},
-             &g,
-             sizeof g,
-             offsets,
-             static_cast<uint64_t>(std::min(g.tiles, most_groups)),
-             g.tiles == 1});
-  if (g.tiles == 1) return;
-  const int64_t group = device.work_group, items = g.tiles * g.width;
-  const shape_offset carried[] = {offsets[0], offsets[5], offsets[6]};
-  on.launch({kernel_file::spmm,
-             options,
-             "tutti_spmm_carries",
-             spmm_label,
-             {operand::view0, operand::workspace, operand::workspace},
-             &g,
-             sizeof g,
-             carried,
-             static_cast<uint64_t>(std::min((items + group - 1) / group, most_groups)),
-             true});
+  const uint64_t carried_bytes = static_cast<uint64_t>(carried_count(g)) * 8;
+  g.carries_offset = static_cast<int64_t>(carried_bytes / size);
+  launch(g.width == 1 ? "tutti_spmv" : "tutti_spmm",
+         {view0, view1, view2, view3, view4, workspace, workspace},
+         static_cast<uint64_t>(std::min(g.tiles, most_groups)), g.tiles == 1);
+  if (g.tiles > 1) {
+    const int64_t group = device.work_group, items = g.tiles * g.width;
+    const shape_offset carried[] = {launch.offsets[0], launch.offsets[5], launch.offsets[6]};
+    launch.offsets = carried;
+    launch("tutti_spmm_carries", {view0, workspace, workspace},
+           static_cast<uint64_t>(std::min((items + group - 1) / group, most_groups)), true);
+  }
+  return carried_bytes + static_cast<uint64_t>(g.tiles * g.width) * size;
 }
 
 }  // namespace
 
-bool supports_spmm(const device_description& device, const operator_call& l, const char** reason) {
+bool supports_sparse(const device_description& device, const operator_call& l,
+                     const char** reason) {
   const auto dtype = static_cast<uint8_t>(l.views[0].dtype);
   const uint32_t real = is_complex(dtype) ? part_dtype(dtype) : dtype;
   const bool computes = (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(real)) != 0;
-  if (!computes) *reason = "spmm: this device does not compute in that dtype";
+  if (!computes)
+    *reason = l.kind == TUTTI_OPERATOR_SPMM ? "spmm: this device does not compute in that dtype"
+                                            : "sddmm: this device does not compute in that dtype";
   return computes;
 }
 
-uint64_t spmm_workspace(const device_description& device, const operator_call& l) {
-  if (device.kind == schedule::cpu) return 0;
-  const spmm_shape g = describe(device, l);
-  return static_cast<uint64_t>(carried_count(g)) * 8 +
-         static_cast<uint64_t>(g.tiles * g.width) * dtype_size(l.views[0].dtype);
-}
-
-void launch_spmm(const device_description& device, const operator_call& l, operator_launcher& on) {
+uint64_t launch_spmm(const device_description& device, const operator_call& l,
+                     operator_launcher& on) {
+  using enum operand;
   spmm_shape g = describe(device, l);
-  if (g.rows == 0 || g.width == 0) return;
+  if (g.rows == 0 || g.width == 0) return 0;
   const uint32_t size = dtype_size(l.views[0].dtype), index = dtype_size(l.views[1].dtype);
   const std::string options = spmm_options(device, l.views[0].dtype, l.views[1].dtype);
-  const shape_offset offsets[] = {{offsetof(spmm_shape, out_offset), operand::view0, size},
-                                  {offsetof(spmm_shape, starts_offset), operand::view1, index},
-                                  {offsetof(spmm_shape, columns_offset), operand::view2, index},
-                                  {offsetof(spmm_shape, values_offset), operand::view3, size},
-                                  {offsetof(spmm_shape, b_offset), operand::view4, size},
-                                  {offsetof(spmm_shape, carries_offset), operand::workspace, size},
-                                  {offsetof(spmm_shape, carried_offset), operand::workspace, 8}};
-  if (device.kind != schedule::cpu) return launch_on_gpu(device, l, g, options, offsets, on);
-  on.launch({kernel_file::spmm,
-             options,
-             g.width == 1 ? "tutti_spmv" : "tutti_spmm",
-             spmm_label,
-             {operand::view0, operand::view1, operand::view2, operand::view3, operand::view4},
-             &g,
-             sizeof g,
-             std::span(offsets).first(5),
-             groups_on_cpu(device, g),
-             true});
+  const shape_offset offsets[] = {{offsetof(spmm_shape, out_offset), view0, size},
+                                  {offsetof(spmm_shape, starts_offset), view1, index},
+                                  {offsetof(spmm_shape, columns_offset), view2, index},
+                                  {offsetof(spmm_shape, values_offset), view3, size},
+                                  {offsetof(spmm_shape, b_offset), view4, size},
+                                  {offsetof(spmm_shape, carries_offset), workspace, size},
+                                  {offsetof(spmm_shape, carried_offset), workspace, 8}};
+  launch_series launch{on, kernel_file::spmm, options, "spmm", &g, sizeof g, offsets};
+  if (device.kind != schedule::cpu) return launch_on_gpu(device, size, g, launch);
+  launch.offsets = launch.offsets.first(5);
+  launch(g.width == 1 ? "tutti_spmv" : "tutti_spmm", {view0, view1, view2, view3, view4},
+         groups_on_cpu(device, g), true);
+  return 0;
 }
 
 }  // namespace tutti::sdk

@@ -251,8 +251,7 @@ struct host_operator_plan::state {
 
   void plan_others(const device_description& device, const operator_call& call, host_routines set) {
     step_maker maker(set, steps, constants);
-    launch_operator(device, call, maker);
-    if (!steps.empty()) workspace_bytes = operator_workspace(device, call);
+    workspace_bytes = launch_operator(device, call, maker);
   }
 };
 
