@@ -85,9 +85,7 @@ class work {
       const device_info& info = *lane.device->info;
       return info.kind == sdk::schedule::cpu && info.properties.unified_memory != 0;
     });
-    const collective_kind kind = op.shape.kind;
-    reduces_ = kind == collective_kind::all_reduce || kind == collective_kind::reduce ||
-               kind == collective_kind::reduce_scatter;
+    reduces_ = sdk::reduces(op.shape.kind);
   }
 
   void prepare();
