@@ -283,7 +283,7 @@ void work::combine(uint32_t d, uint32_t launch, const place* sources, place to, 
   const uint64_t groups = std::clamp<uint64_t>(wanted, 1, cpu ? units * 4 : units * 32);
   cl_event event = nullptr;
   opencl::enqueue(lane.queue.get(), shared.kernel, groups, group, &event,
-                  collective_name(op_.shape.kind));
+                  sdk::collective_name(op_.shape.kind));
   hold(event);
 }
 
