@@ -32,7 +32,6 @@ constexpr cl_device_info nv_pci_bus = 0x4008;   // cl_nv_device_attribute_query
 constexpr cl_device_info nv_pci_slot = 0x4009;
 constexpr cl_device_info nv_pci_domain = 0x400A;
 constexpr cl_device_info amd_topology = 0x4037;  // cl_amd_device_attribute_query
-constexpr uint64_t pci_record_bytes = 16;
 
 template <typename T>
 T query(cl_device_id id, cl_device_info what, T otherwise) {
