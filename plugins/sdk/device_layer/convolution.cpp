@@ -100,21 +100,17 @@ void launch_on_gpu(const device_description& device, const operator_call& l,
 
 }  // namespace
 
-bool supports_convolution(const device_description& device, const operator_call& l,
-                          const char** reason) {
+const char* against_convolution(const device_description& device, const operator_call& l) {
   const int32_t dtype = l.views[0].dtype;
   const bool computes = (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(dtype)) != 0;
-  if ((dtype != TUTTI_F32 && dtype != TUTTI_F64) || !computes) {
-    *reason = "convolution: only f32 and f64, where the device computes in them";
-    return false;
-  }
-  if (is_empty(l)) return true;
+  if ((dtype != TUTTI_F32 && dtype != TUTTI_F64) || !computes)
+    return "convolution: only f32 and f64, where the device computes in them";
+  if (is_empty(l)) return nullptr;
   bool fits = has_few_places(l) && (device.kind == schedule::cpu || device.work_group >= 8);
   if (fits && device.kind == schedule::cpu)
     for (const convolution_plan& plan : plan_convolution(device, l)) fits = fits && plan.fits;
-  if (!fits)
-    *reason = "convolution: more places, taps or elements between them than it is made for";
-  return fits;
+  return fits ? nullptr
+              : "convolution: more places, taps or elements between them than it is made for";
 }
 
 uint64_t launch_convolution(const device_description& device, const operator_call& l,

@@ -328,16 +328,11 @@ bool is_double(const operator_call& l) {
 
 }  // namespace
 
-bool supports_fourier(const device_description& device, const operator_call& l,
-                      const char** reason) {
+const char* against_fourier(const device_description& device, const operator_call& l) {
   const uint64_t longest = uint64_t{1} << 30;  // squares of indices have 63 bits, tables fit
   if (is_double(l) && (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) == 0)
-    *reason = "this device has no f64";
-  else if (fft_params(l).length > longest)
-    *reason = "transforms of more than 2^30 points";
-  else
-    return true;
-  return false;
+    return "this device has no f64";
+  return fft_params(l).length > longest ? "transforms of more than 2^30 points" : nullptr;
 }
 
 uint64_t launch_fourier(const device_description& device, const operator_call& l,

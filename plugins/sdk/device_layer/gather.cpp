@@ -170,14 +170,9 @@ class sorted_scatter {
 
 }  // namespace
 
-bool supports_gather(const device_description& device, const operator_call& l,
-                     const char** reason) {
-  const int32_t dtype = l.views[0].dtype;
-  const bool take = l.kind == TUTTI_OPERATOR_TAKE;
-  const char* against = against_scatter(l, device.properties.computed_dtypes);
-  if (take) against = dtype <= TUTTI_F64 ? nullptr : "take: complex numbers come as their parts";
-  if (against != nullptr) *reason = against;
-  return against == nullptr;
+const char* against_gather(const device_description& device, const operator_call& l) {
+  if (l.kind != TUTTI_OPERATOR_TAKE) return against_scatter(l, device.properties.computed_dtypes);
+  return l.views[0].dtype <= TUTTI_F64 ? nullptr : "take: complex numbers come as their parts";
 }
 
 uint64_t launch_gather(const device_description& device, const operator_call& l,

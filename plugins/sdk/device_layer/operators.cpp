@@ -14,46 +14,40 @@
 namespace tutti::sdk {
 namespace {
 
-bool supports_ordering(const device_description& device, const operator_call& l,
-                       const char** reason) {
+const char* against_ordering(const device_description& device, const operator_call& l) {
   const bool has_f64 = device.properties.computed_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64);
-  for (uint32_t n = 0; n < l.view_count; ++n) {
-    if (l.views[n].dtype != TUTTI_F64 || has_f64) continue;
-    *reason = "this device has no f64";
-    return false;
-  }
+  for (uint32_t n = 0; n < l.view_count; ++n)
+    if (l.views[n].dtype == TUTTI_F64 && !has_f64) return "this device has no f64";
   // Positions and counts have 32 bits.
   const bool counts = l.kind != TUTTI_OPERATOR_SCAN && l.kind != TUTTI_OPERATOR_SEARCH;
-  if (counts && l.views[1].extent[l.views[1].rank - 1] >= uint64_t{1} << 31) {
-    *reason = "rows of 2^31 elements and more";
-    return false;
-  }
-  return true;
+  if (counts && l.views[1].extent[l.views[1].rank - 1] >= uint64_t{1} << 31)
+    return "rows of 2^31 elements and more";
+  return nullptr;
 }
 
 // The functions of an operator kind; several kinds may share them.
 struct kernel_row {
   int32_t kind;
-  supports_function* supports;
+  against_function* against;
   launch_function* launch;
 };
 
 constexpr kernel_row kernel_rows[] = {
-    {TUTTI_OPERATOR_TAKE, supports_gather, launch_gather},
-    {TUTTI_OPERATOR_SCATTER_ADD, supports_gather, launch_gather},
-    {TUTTI_OPERATOR_SCATTER, supports_gather, launch_gather},
-    {TUTTI_OPERATOR_SCAN, supports_ordering, launch_scan},
-    {TUTTI_OPERATOR_SORT, supports_ordering, launch_sort},
-    {TUTTI_OPERATOR_ARGSORT, supports_ordering, launch_sort},
-    {TUTTI_OPERATOR_SEARCH, supports_ordering, launch_lookup},
-    {TUTTI_OPERATOR_COUNT, supports_ordering, launch_lookup},
-    {TUTTI_OPERATOR_SELECT, supports_ordering, launch_lookup},
-    {TUTTI_OPERATOR_TOPK, supports_ordering, launch_partition},
-    {TUTTI_OPERATOR_PARTITION, supports_ordering, launch_partition},
-    {TUTTI_OPERATOR_CONVOLUTION, supports_convolution, launch_convolution},
-    {TUTTI_OPERATOR_FFT, supports_fourier, launch_fourier},
-    {TUTTI_OPERATOR_SPMM, supports_sparse, launch_spmm},
-    {TUTTI_OPERATOR_SDDMM, supports_sparse, launch_sddmm},
+    {TUTTI_OPERATOR_TAKE, against_gather, launch_gather},
+    {TUTTI_OPERATOR_SCATTER_ADD, against_gather, launch_gather},
+    {TUTTI_OPERATOR_SCATTER, against_gather, launch_gather},
+    {TUTTI_OPERATOR_SCAN, against_ordering, launch_scan},
+    {TUTTI_OPERATOR_SORT, against_ordering, launch_sort},
+    {TUTTI_OPERATOR_ARGSORT, against_ordering, launch_sort},
+    {TUTTI_OPERATOR_SEARCH, against_ordering, launch_lookup},
+    {TUTTI_OPERATOR_COUNT, against_ordering, launch_lookup},
+    {TUTTI_OPERATOR_SELECT, against_ordering, launch_lookup},
+    {TUTTI_OPERATOR_TOPK, against_ordering, launch_partition},
+    {TUTTI_OPERATOR_PARTITION, against_ordering, launch_partition},
+    {TUTTI_OPERATOR_CONVOLUTION, against_convolution, launch_convolution},
+    {TUTTI_OPERATOR_FFT, against_fourier, launch_fourier},
+    {TUTTI_OPERATOR_SPMM, against_sparse, launch_spmm},
+    {TUTTI_OPERATOR_SDDMM, against_sparse, launch_sddmm},
 };
 
 const kernel_row* find_kernels(int32_t kind) {
@@ -64,11 +58,9 @@ const kernel_row* find_kernels(int32_t kind) {
 
 }  // namespace
 
-bool supports_operator(const device_description& device, const operator_call& l,
-                       const char** reason) {
-  if (const kernel_row* const row = find_kernels(l.kind)) return row->supports(device, l, reason);
-  *reason = "there are no kernels for this operator";
-  return false;
+const char* against_operator(const device_description& device, const operator_call& l) {
+  const kernel_row* const row = find_kernels(l.kind);
+  return row != nullptr ? row->against(device, l) : "there are no kernels for this operator";
 }
 
 uint64_t launch_operator(const device_description& device, const operator_call& l,

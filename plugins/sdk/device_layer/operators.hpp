@@ -73,18 +73,17 @@ struct launch_series {
   }
 };
 
-/// Whether the device supports a checked operator other than a matrix product; else sets `reason`.
-bool supports_operator(const device_description& device, const operator_call& l,
-                       const char** reason);
+/// The reason why the device does not support a checked operator other than a matrix product, or
+/// null.
+const char* against_operator(const device_description& device, const operator_call& l);
 /// Makes all launches of the operator, without memory, and returns the size of its workspace in
 /// bytes. Does nothing for an empty operator.
 uint64_t launch_operator(const device_description& device, const operator_call& l,
                          operator_launcher& on);
 
 // Implementations by kernel file.
-using supports_function = bool(const device_description& device, const operator_call& l,
-                               const char** reason);
-supports_function supports_gather, supports_convolution, supports_fourier, supports_sparse;
+using against_function = const char*(const device_description& device, const operator_call& l);
+against_function against_gather, against_convolution, against_fourier, against_sparse;
 using launch_function = uint64_t(const device_description& device, const operator_call& l,
                                  operator_launcher& on);
 launch_function launch_gather, launch_convolution, launch_fourier, launch_spmm, launch_sddmm;

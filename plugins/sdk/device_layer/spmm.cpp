@@ -68,15 +68,12 @@ uint64_t launch_on_gpu(const device_description& device, uint64_t size, spmm_sha
 
 }  // namespace
 
-bool supports_sparse(const device_description& device, const operator_call& l,
-                     const char** reason) {
+const char* against_sparse(const device_description& device, const operator_call& l) {
   const auto dtype = static_cast<uint8_t>(l.views[0].dtype);
   const uint32_t real = is_complex(dtype) ? part_dtype(dtype) : dtype;
-  const bool computes = (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(real)) != 0;
-  if (!computes)
-    *reason = l.kind == TUTTI_OPERATOR_SPMM ? "spmm: this device does not compute in that dtype"
-                                            : "sddmm: this device does not compute in that dtype";
-  return computes;
+  if ((device.properties.computed_dtypes & TUTTI_DTYPE_BIT(real)) != 0) return nullptr;
+  return l.kind == TUTTI_OPERATOR_SPMM ? "spmm: this device does not compute in that dtype"
+                                       : "sddmm: this device does not compute in that dtype";
 }
 
 uint64_t launch_spmm(const device_description& device, const operator_call& l,

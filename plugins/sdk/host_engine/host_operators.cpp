@@ -265,8 +265,7 @@ const char* host_operator_plan::against(const device_description& device, const 
                ? nullptr
                : "matmul: the host engine has no vectors of the device's width";
   }
-  const char* why = nullptr;
-  if (!supports_operator(device, call, &why)) return why;
+  if (const char* why = against_operator(device, call)) return why;
   if (call.kind == TUTTI_OPERATOR_CONVOLUTION &&
       find_kernel(routines, convolution_options(device, call.views[0].dtype) +
                                 " tutti_convolution_bands") == nullptr)
