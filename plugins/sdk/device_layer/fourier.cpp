@@ -303,8 +303,7 @@ class fft_launches {
     const shape_offset offsets[] = {{offsetof(fft_shape<T>, to), to.where, sizeof(T)},
                                     {offsetof(fft_shape<T>, from), from.where, sizeof(T)}};
     const launch_series all{on_, kernel_file::fft, options, "fft", &shape_, sizeof shape_, offsets};
-    all(kernel, {to.where, from.where, operand::constants},
-        groups_for(items, device_.kind, device_.compute_units(), device_.work_group), last);
+    all(kernel, {to.where, from.where, operand::constants}, groups_on(device_, items), last);
   }
 
   const device_description& device_;

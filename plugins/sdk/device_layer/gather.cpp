@@ -40,10 +40,6 @@ gather_shape describe(const operator_call& l, bool take) {
 
 // These set blocks and ranges and return the number of groups. Each range reads the whole index.
 
-uint64_t groups_of(const device_description& device, int64_t items) {
-  return groups_for(items, device.kind, device.compute_units(), device.work_group);
-}
-
 uint64_t share_on_gpu(gather_shape& g, const device_description& device, bool take) {
   const int64_t units = std::max(device.compute_units(), 1u);
   g.block = 1;
@@ -55,7 +51,7 @@ uint64_t share_on_gpu(gather_shape& g, const device_description& device, bool ta
         std::clamp<int64_t>(units * groups_of_a_unit / g.outer, 1, std::max<int64_t>(g.rows, 1));
     return static_cast<uint64_t>(std::clamp<int64_t>(g.outer * g.ranges, 1, units * 32));
   }
-  return groups_of(device, g.outer * g.picks * g.columns);
+  return groups_on(device, g.outer * g.picks * g.columns);
 }
 
 uint64_t share_on_cpu(gather_shape& g, const device_description& device, bool take) {
@@ -122,21 +118,21 @@ class sorted_scatter {
     using enum operand;
     const int64_t updates = g_.outer * g_.picks;
     if (has_table_) {
-      launch(on, "tutti_scatter_begin", {view2, workspace}, groups_of(device_, g_.picks));
-      launch(on, "tutti_scatter_last", {view2, workspace}, groups_of(device_, g_.picks));
+      launch(on, "tutti_scatter_begin", {view2, workspace}, groups_on(device_, g_.picks));
+      launch(on, "tutti_scatter_last", {view2, workspace}, groups_on(device_, g_.picks));
       launch(on, "tutti_scatter_sets", {view0, view1, view2, workspace},
-             groups_of(device_, updates * g_.columns), true);
+             groups_on(device_, updates * g_.columns), true);
       return workspace_bytes_;
     }
     g_.rows_offset = static_cast<int64_t>(order_.keys[1] / 4);
-    launch(on, "tutti_scatter_rows", {view2, workspace}, groups_of(device_, g_.picks));
+    launch(on, "tutti_scatter_rows", {view2, workspace}, groups_on(device_, g_.picks));
     launch_order(device_, order_, on);
     const sort_place sorted = pass_of(order_, order_.passes - 1).to;
     g_.rows_offset = static_cast<int64_t>(place_offset(order_, sorted, false) / 4);
     g_.order_offset = static_cast<int64_t>(place_offset(order_, sorted, true) / 4);
     g_.parts_offset = static_cast<int64_t>(order_.workspace_bytes / part_bytes_);
     launch(on, "tutti_scatter_runs", {view0, view1, workspace, workspace, workspace},
-           groups_of(device_, updates * g_.block));
+           groups_on(device_, updates * g_.block));
     const uint64_t most = uint64_t{32} * std::max(device_.compute_units(), 1u);
     launch(on, "tutti_scatter_parts", {view0, workspace, workspace}, std::min(pieces_, most), true);
     return workspace_bytes_;

@@ -16,10 +16,6 @@ struct lookup_shape {
   int32_t right, reserved;
 };
 
-uint64_t groups_on(const device_description& device, int64_t items) {
-  return groups_for(items, device.kind, device.compute_units(), device.work_group);
-}
-
 void search(const device_description& device, const operator_call& l, operator_launcher& on) {
   lookup_shape g{};
   g.rows = static_cast<int64_t>(l.views[2].extent[0]);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sdk/op_info.hpp"
+#include "sdk/ordering.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
@@ -70,6 +71,10 @@ uint64_t launch_operator(const device_description& device, const operator_call& 
   const char* const name = operator_name(l.kind);
   throw_unsupported(std::string(name != nullptr ? name : "an unknown operator") +
                     ": there are no kernels for it");
+}
+
+uint64_t groups_on(const device_description& device, int64_t items) {
+  return groups_for(items, device.kind, device.compute_units(), device.work_group);
 }
 
 void validate_workspace(const operator_memory& given, uint64_t bytes, uint64_t buffer_bytes,

@@ -88,6 +88,8 @@ using launch_function = uint64_t(const device_description& device, const operato
                                  operator_launcher& on);
 launch_function launch_gather, launch_convolution, launch_fourier, launch_spmm, launch_sddmm;
 launch_function launch_lookup, launch_partition, launch_scan, launch_sort;
+/// The number of groups for `items` independent items.
+uint64_t groups_on(const device_description& device, int64_t items);
 /// Part of an operator on a GPU: see plan_order. Its workspace comes first in the operator's.
 sort_plan plan_order_on(const device_description& device, int64_t length, uint64_t limit);
 void launch_order(const device_description& device, const sort_plan& plan, operator_launcher& on);

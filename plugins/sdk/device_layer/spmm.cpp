@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse products: the launches of kernels_cl/spmm_shared.cl and spmm_cpu.cl.
+// Sparse products, and elements of products at sparse positions: the launches of
+// kernels_cl/spmm_shared.cl and spmm_cpu.cl.
 #include "sdk/spmm.hpp"
 
 #include <algorithm>
@@ -12,6 +13,13 @@
 
 namespace tutti::sdk {
 namespace {
+
+// Of a matrix; at most the largest number of the dtype of indices.
+int64_t last_row(const tutti_view& matrix, int32_t index) {
+  const int64_t largest = index == TUTTI_I32 ? std::numeric_limits<int32_t>::max()
+                                             : std::numeric_limits<int64_t>::max();
+  return std::min(static_cast<int64_t>(matrix.extent[0]) - 1, largest);
+}
 
 // As tutti_spmm_shape in spmm_shared.cl.
 struct spmm_shape {
@@ -27,9 +35,7 @@ spmm_shape describe(const device_description& device, const operator_call& l) {
   g.rows = static_cast<int64_t>(l.views[0].extent[0]);
   g.width = static_cast<int64_t>(l.views[0].extent[1]);
   g.elements = static_cast<int64_t>(l.views[2].extent[0]);
-  const int64_t largest = l.views[2].dtype == TUTTI_I32 ? std::numeric_limits<int32_t>::max()
-                                                        : std::numeric_limits<int64_t>::max();
-  g.last_row_of_b = std::min(static_cast<int64_t>(l.views[4].extent[0]) - 1, largest);
+  g.last_row_of_b = last_row(l.views[4], l.views[2].dtype);
   // For the vector kernel, TILE in spmm_shared.cl; otherwise enough work for a group.
   g.tile = g.width == 1 ? 4 * int64_t{device.work_group} : 256;
   g.tiles = (g.rows + g.elements + g.tile - 1) / g.tile;
@@ -66,6 +72,39 @@ uint64_t launch_on_gpu(const device_description& device, uint64_t size, spmm_sha
   return carried_bytes + static_cast<uint64_t>(g.tiles * g.width) * size;
 }
 
+// As tutti_sddmm_shape in spmm_shared.cl.
+struct sddmm_shape {
+  int64_t elements, width;
+  int64_t last_row_of_a, last_row_of_b;
+  int64_t out_offset, rows_offset, columns_offset, a_offset, b_offset;
+};
+
+sddmm_shape shape_of_sddmm(const operator_call& l) {
+  sddmm_shape g{};
+  g.elements = static_cast<int64_t>(l.views[0].extent[0]);
+  g.width = static_cast<int64_t>(l.views[3].extent[1]);
+  g.last_row_of_a = last_row(l.views[3], l.views[1].dtype);
+  g.last_row_of_b = last_row(l.views[4], l.views[1].dtype);
+  return g;
+}
+
+uint64_t groups_of_sddmm(const device_description& device, const sddmm_shape& g) {
+  const auto elements = static_cast<double>(g.elements);
+  if (device.kind == schedule::cpu) {
+    const int64_t units = std::max(device.compute_units(), 1u);
+    const double most = static_cast<double>(units > 1 ? units * 32 - 1 : 16);
+    const double work = elements * static_cast<double>(g.width + 1);
+    return static_cast<uint64_t>(std::clamp(work / 16384, 1.0, std::min(most, elements)));
+  }
+  // The number of items per element, as in tutti_sddmm.
+  constexpr int64_t most_groups = 1 << 20, most_lanes = 32;
+  int64_t lanes = 1;
+  while (lanes < most_lanes && lanes < int64_t{device.work_group} && 2 * lanes <= g.width)
+    lanes *= 2;
+  const int64_t lots = int64_t{device.work_group} / lanes;
+  return static_cast<uint64_t>(std::min((g.elements + lots - 1) / lots, most_groups));
+}
+
 }  // namespace
 
 const char* against_sparse(const device_description& device, const operator_call& l) {
@@ -95,6 +134,23 @@ uint64_t launch_spmm(const device_description& device, const operator_call& l,
   launch.offsets = launch.offsets.first(5);
   launch(g.width == 1 ? "tutti_spmv" : "tutti_spmm", {view0, view1, view2, view3, view4},
          groups_on_cpu(device, g), true);
+  return 0;
+}
+
+uint64_t launch_sddmm(const device_description& device, const operator_call& l,
+                      operator_launcher& on) {
+  using enum operand;
+  const sddmm_shape g = shape_of_sddmm(l);
+  if (g.elements == 0) return 0;
+  const uint32_t size = dtype_size(l.views[0].dtype), index = dtype_size(l.views[1].dtype);
+  const shape_offset offsets[] = {{offsetof(sddmm_shape, out_offset), view0, size},
+                                  {offsetof(sddmm_shape, rows_offset), view1, index},
+                                  {offsetof(sddmm_shape, columns_offset), view2, index},
+                                  {offsetof(sddmm_shape, a_offset), view3, size},
+                                  {offsetof(sddmm_shape, b_offset), view4, size}};
+  const std::string options = spmm_options(device, l.views[0].dtype, l.views[1].dtype);
+  const launch_series launch{on, kernel_file::spmm, options, "sddmm", &g, sizeof g, offsets};
+  launch("tutti_sddmm", {view0, view1, view2, view3, view4}, groups_of_sddmm(device, g), true);
   return 0;
 }
 
