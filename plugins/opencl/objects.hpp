@@ -229,7 +229,7 @@ class recording {
 // A matrix product with CLBlast, or with the launches of a plan with this plugin's own kernels.
 struct prepared_product {
   bool by_clblast = false;
-  sdk::MatmulProgram program;
+  std::string options;
   sdk::MatmulPlan plan;
   std::vector<shared_kernel*> kernels;  // one for each launch; empty if CLBlast is used
 };

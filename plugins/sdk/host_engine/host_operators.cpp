@@ -129,7 +129,7 @@ MatmulDevice device_of_product(const device_description& device, const MatmulPro
 bool has_product(const device_description& device, const MatmulProblem& problem,
                  host_routines set) {
   const MatmulDevice on = device_of_product(device, problem, set);
-  return find_kernel(set, matmul_program(problem, on).options + " matvec_rows") != nullptr;
+  return find_kernel(set, matmul_options(problem, on) + " matvec_rows") != nullptr;
 }
 
 bool is_scan(const operator_call& call) { return call.kind == TUTTI_OPERATOR_SCAN; }
@@ -211,7 +211,7 @@ struct host_operator_plan::state {
     const MatmulProblem problem = matmul_problem(call);
     const MatmulDevice on = device_of_product(device, problem, set);
     const MatmulPlan plan = plan_matmul(problem, on);
-    const std::string options = matmul_program(problem, on).options;
+    const std::string options = matmul_options(problem, on);
     const bool alone = static_cast<double>(problem.rows) * static_cast<double>(problem.cols) *
                            static_cast<double>(problem.depth) *
                            static_cast<double>(problem.batches) <
