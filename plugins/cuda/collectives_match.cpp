@@ -11,19 +11,11 @@ namespace {
 
 constexpr const char* was_aborted = "was aborted";
 
-std::string text(const collective_call& call) {
-  const sdk::collective_shape& s = call.shape;
-  std::string result = std::to_string(s.count) + " " + sdk::dtype_name(s.dtype);
-  if (s.reduction != TUTTI_REDUCE_NONE) result += ", reduction " + std::to_string(s.reduction);
-  if (s.kind == sdk::collective_kind::reduce || s.kind == sdk::collective_kind::broadcast)
-    result += ", root " + std::to_string(s.root);
-  return result;
-}
-
 sdk::plugin_error disagreement(const collective_call& one, const collective_call& other) {
   return sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT,
-                           other.name + ": the participants disagree: " + text(other) + ", but " +
-                               one.name + ": " + text(one));
+                           other.name +
+                               ": the participants disagree: " + sdk::text_of(other.shape) +
+                               ", but " + one.name + ": " + sdk::text_of(one.shape));
 }
 
 bool is_message(const collective_call& call) {

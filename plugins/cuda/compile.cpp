@@ -203,9 +203,6 @@ module build_cached(tutti_device& device, const std::string& source, const std::
                     const std::string& label, Compile&& compile) {
   const device_info& info = *device.info;
   const auto start = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
   const std::string architecture = architecture_for(info.major, info.minor);
   const auto key_with = [&](const std::string& options) {
     return compiler_version() + ' ' + architecture + ' ' + options + '\n' + source;
@@ -218,7 +215,7 @@ module build_cached(tutti_device& device, const std::string& source, const std::
   if (sdk::cache_load(info, key, image)) {
     const CUresult code = cu().module_load(&handle, image.data());
     if (code == CUDA_SUCCESS) {
-      sdk::report_compiled(label, seconds(), true);
+      sdk::report_compiled(label, start, true);
       return module(&device, handle);
     }
     if (is_sticky(code)) throw_error(&device, code, label);
@@ -229,7 +226,7 @@ module build_cached(tutti_device& device, const std::string& source, const std::
   if (code != CUDA_SUCCESS) throw_error(&device, code, label + ": loading " + architecture);
   module result(&device, handle);
   sdk::cache_store(info, key, image);
-  sdk::report_compiled(label, seconds(), false);
+  sdk::report_compiled(label, start, false);
   return result;
 }
 
@@ -268,8 +265,7 @@ module load_application(tutti_device& device, const std::string& ptx, const std:
         TUTTI_ERROR_COMPILE,
         label + ": " + error_text(code) + " on " + device.info->name + "\n" + log.data(), code);
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  sdk::report_compiled(label, took.count(), false);
+  sdk::report_compiled(label, start, false);
   return module(&device, handle);
 }
 

@@ -75,9 +75,7 @@ std::unique_ptr<device_info> describe(int ordinal) {
   info->major = attribute(info->id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   info->minor = attribute(info->id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   const std::string capability = std::to_string(info->major) + "." + std::to_string(info->minor);
-  const int version = cu().version;
-  const std::string driver_text =
-      std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  const std::string driver_text = version_text(cu().version);
   info->driver = "CUDA " + driver_text + ", compute capability " + capability;
   info->cache_key = info->name + " sm " + capability + " CUDA " + driver_text;
   find_identity(*info);

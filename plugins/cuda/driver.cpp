@@ -1,33 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loading libraries with dlopen, and the driver's function table.
-#include "cuda/driver.hpp"
-
 #include <dlfcn.h>
 
 #include <cstdlib>
 #include <sstream>
-#include <vector>
 
-#include "sdk/device_layer/host.hpp"
-#include "sdk/status.hpp"
+#include "cuda/objects.hpp"
 
 namespace tutti::cuda {
 namespace {
 
 driver_table the_table;
-
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
-// Also for failures before the table is complete.
-std::string early_error_text(CUresult code) {
-  const char* name = nullptr;
-  if (the_table.error_name != nullptr) the_table.error_name(code, &name);
-  return std::string(name != nullptr ? name : "unknown CUDA error") + " (" +
-         std::to_string(static_cast<int>(code)) + ")";
-}
 
 [[noreturn]] void throw_start(CUresult code) {
   // The stub that a toolkit installs under the driver's name without a driver reports this itself.
@@ -35,8 +19,7 @@ std::string early_error_text(CUresult code) {
       code == CUDA_ERROR_STUB_LIBRARY ? TUTTI_ERROR_NO_DRIVER : TUTTI_ERROR_DRIVER,
       (code == CUDA_ERROR_STUB_LIBRARY ? "no NVIDIA driver, only the toolkit's stub of it: "
                                        : "the NVIDIA driver does not start: ") +
-          early_error_text(code) +
-          "; `nvidia-smi` and `dmesg` say more, a restart helps after an update",
+          error_text(code) + "; `nvidia-smi` and `dmesg` say more, a restart helps after an update",
       code);
 }
 
@@ -88,7 +71,7 @@ bool initialise() {
   const CUresult code = the_table.init(0);
   if (code == CUDA_ERROR_NO_DEVICE) {
     throw sdk::plugin_error(TUTTI_ERROR_NO_DRIVER,
-                            "the NVIDIA driver finds no device: " + early_error_text(code) +
+                            "the NVIDIA driver finds no device: " + error_text(code) +
                                 "; see whether `nvidia-smi` lists it and what "
                                 "CUDA_VISIBLE_DEVICES hides",
                             code);
@@ -106,6 +89,10 @@ const driver_table& driver() {
 }
 
 const driver_table& cu() { return the_table; }
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
 
 void* symbol(void* library, const char* name) { return dlsym(library, name); }
 

@@ -16,7 +16,6 @@ namespace tutti::cuda {
   X(init, "cuInit", (unsigned))                                                                   \
   X(driver_version, "cuDriverGetVersion", (int*))                                                 \
   X(error_name, "cuGetErrorName", (CUresult, const char**))                                       \
-  X(error_string, "cuGetErrorString", (CUresult, const char**))                                   \
   X(device_count, "cuDeviceGetCount", (int*))                                                     \
   X(device_get, "cuDeviceGet", (CUdevice*, int))                                                  \
   X(device_name, "cuDeviceGetName", (char*, int, CUdevice))                                       \
@@ -79,6 +78,9 @@ struct driver_table {
 
 // The oldest supported driver.
 inline constexpr int oldest_driver = 12000;
+
+// "13.0" for 13000.
+std::string version_text(int version);
 
 // Loaded and initialised once. Throws TUTTI_ERROR_NO_DRIVER if libcuda.so.1 is missing or finds no
 // device, TUTTI_ERROR_DRIVER if it is too old or fails. TUTTI_CUDA_DRIVER selects another file.

@@ -35,7 +35,8 @@ struct device_info : sdk::device_description {
 sdk::dialect make_dialect();
 
 // ---- errors
-std::string error_text(CUresult code);  // "CUDA_ERROR_OUT_OF_MEMORY (2)"
+// "CUDA_ERROR_OUT_OF_MEMORY (2)", also before the driver's table is complete.
+std::string error_text(CUresult code);
 // Whether no call on the context succeeds after this one.
 bool is_sticky(CUresult code);
 // The failure `code` with this text; a sticky one also marks `device` as lost. Calls no CUDA

@@ -2,8 +2,6 @@
 //
 // Matrix products: CLBlast if the device is a GPU on which CLBlast is correct, otherwise the plans
 // of sdk/device_layer/matmul_plan.hpp with this plugin's own kernels.
-#include <cstring>
-
 #include "embedded_kernels.hpp"
 #include "opencl/clblast.hpp"
 #include "sdk/device_layer/matmul_call.hpp"
@@ -11,10 +9,6 @@
 
 namespace tutti::opencl {
 namespace {
-
-std::string_view kernel_file(const char* name) {
-  return std::strcmp(name, "matmul_cpu") == 0 ? kernels::matmul_cpu_cl : kernels::matmul_gpu_cl;
-}
 
 constexpr size_t output = 0, left = 1, right = 2, bias = 3;  // indices of the operands
 
@@ -55,7 +49,9 @@ void set_arguments(cl_kernel kernel, const sdk::MatmulLaunch& step,
 
 shared_kernel& kernel_of_step(tutti_device& device, const prepared_product& product,
                               const sdk::MatmulLaunch& step) {
-  return device.kernel(kernel_file(product.program.file), product.program.options, step.kernel);
+  const bool cpu = device.info->kind == sdk::schedule::cpu;
+  return device.kernel(cpu ? kernels::matmul_cpu_cl : kernels::matmul_gpu_cl, product.options,
+                       step.kernel);
 }
 
 }  // namespace
@@ -78,7 +74,7 @@ prepared_product backend::prepare_matmul(tutti_device& device, const sdk::operat
   prepared_product p;
   p.by_clblast = !problem.has_epilogue() && clblast_serves(device, call);
   p.plan = plan_matmul(problem, machine);
-  p.program = matmul_program(problem, machine);
+  p.options = matmul_options(problem, machine);
   if (p.by_clblast) return p;
   for (const sdk::MatmulLaunch& step : p.plan.launches)
     p.kernels.push_back(&kernel_of_step(device, p, step));

@@ -125,8 +125,6 @@ class collective_group {
   std::jthread watcher_;
 };
 
-const char* collective_name(collective_kind kind);
-
 // ---- the work (collectives_work.cpp)
 
 // Compiles and allocates, so that this does not happen between commands. Throws.

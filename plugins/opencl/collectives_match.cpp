@@ -52,37 +52,10 @@ void CL_CALLBACK on_end(cl_event event, cl_int state, void* data) {
   }
 }
 
-std::string text(const collective_shape& s) {
-  std::string result = collective_name(s.kind);
-  if (s.kind == collective_kind::send_receive) result = "a message";
-  result += " of " + std::to_string(s.count) + " " + sdk::dtype_name(s.dtype);
-  if (s.reduction != TUTTI_REDUCE_NONE) result += ", reduction " + std::to_string(s.reduction);
-  if (s.kind == collective_kind::reduce || s.kind == collective_kind::broadcast) {
-    result += ", root " + std::to_string(s.root);
-  }
-  return result;
-}
-
-sdk::plugin_error disagreement(uint32_t first, const collective_shape& one, uint32_t second,
-                               const collective_shape& other) {
-  return sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT,
-                           std::string(collective_name(other.kind)) +
-                               ": the participants disagree: participant " + std::to_string(first) +
-                               " has " + text(one) + ", participant " + std::to_string(second) +
-                               " " + text(other));
-}
-
 }  // namespace
 
-const char* collective_name(collective_kind kind) {
-  static constexpr const char* names[] = {"all_reduce",     "reduce",     "broadcast",
-                                          "reduce_scatter", "all_gather", "all_to_all",
-                                          "send/receive"};
-  return names[static_cast<size_t>(kind)];
-}
-
 std::string collective_operation::name_of(size_t number) const {
-  return std::string(collective_name(shape.kind)) + ": participant " +
+  return std::string(sdk::collective_name(shape.kind)) + ": participant " +
          std::to_string(parts[number].rank);
 }
 
@@ -199,7 +172,7 @@ tutti_event* collective_group::join(const collective_call& call, uint32_t rank, 
     op->shape = call.shape;
     op->first_caller = rank;
   } else if (!op->failure && op->shape != call.shape) {
-    op->failure = disagreement(op->first_caller, op->shape, rank, call.shape);
+    op->failure = sdk::disagreement(op->first_caller, op->shape, rank, call.shape);
     op->settle(op->failure);
   }
   // Counted in any case, so that the participants stay in step.
@@ -268,7 +241,7 @@ tutti_event* collective_group::meet(const collective_call& call, uint32_t rank) 
   const shared_operation op = queue.front();
   queue.pop_front();
   if (op->shape != call.shape) {
-    const sdk::plugin_error why = disagreement(call.peer, op->shape, rank, call.shape);
+    const sdk::plugin_error why = sdk::disagreement(call.peer, op->shape, rank, call.shape);
     op->settle(why);
     throw sdk::plugin_error(why);
   }

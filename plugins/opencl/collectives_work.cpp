@@ -85,9 +85,7 @@ class work {
       const device_info& info = *lane.device->info;
       return info.kind == sdk::schedule::cpu && info.properties.unified_memory != 0;
     });
-    const collective_kind kind = op.shape.kind;
-    reduces_ = kind == collective_kind::all_reduce || kind == collective_kind::reduce ||
-               kind == collective_kind::reduce_scatter;
+    reduces_ = sdk::reduces(op.shape.kind);
   }
 
   void prepare();
@@ -285,7 +283,7 @@ void work::combine(uint32_t d, uint32_t launch, const place* sources, place to, 
   const uint64_t groups = std::clamp<uint64_t>(wanted, 1, cpu ? units * 4 : units * 32);
   cl_event event = nullptr;
   opencl::enqueue(lane.queue.get(), shared.kernel, groups, group, &event,
-                  collective_name(op_.shape.kind));
+                  sdk::collective_name(op_.shape.kind));
   hold(event);
 }
 

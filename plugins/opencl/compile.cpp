@@ -124,21 +124,18 @@ owned_program build_cached(const build_request& r, std::unique_ptr<sdk::compilat
   const std::string options = r.options + guard->careful_options(safer_options);
   if (is_pocl(info.driver)) restore_pocl_folder();
   const auto start = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
   const std::string key = options + '\n' + r.source;
   std::vector<char> binary;
   if (r.is_kept && sdk::cache_load(info, key, binary)) {
     if (owned_program program = from_binary(r.device, binary, options)) {
-      sdk::report_compiled(r.label, seconds(), true);
+      sdk::report_compiled(r.label, start, true);
       return program;
     }
     log(TUTTI_LOG_WARN, r.label + ": " + info.name + " refused the cached binary, rebuilding");
   }
   owned_program program = compile(options);
   if (r.is_kept && sdk::has_cache()) store_binary(info, program.get(), key);
-  sdk::report_compiled(r.label, seconds(), false);
+  sdk::report_compiled(r.label, start, false);
   return program;
 }
 

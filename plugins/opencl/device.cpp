@@ -32,7 +32,6 @@ constexpr cl_device_info nv_pci_bus = 0x4008;   // cl_nv_device_attribute_query
 constexpr cl_device_info nv_pci_slot = 0x4009;
 constexpr cl_device_info nv_pci_domain = 0x400A;
 constexpr cl_device_info amd_topology = 0x4037;  // cl_amd_device_attribute_query
-constexpr uint64_t pci_record_bytes = 16;
 
 template <typename T>
 T query(cl_device_id id, cl_device_info what, T otherwise) {
@@ -40,20 +39,21 @@ T query(cl_device_id id, cl_device_info what, T otherwise) {
   return clGetDeviceInfo(id, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : otherwise;
 }
 
-std::string query_text(cl_device_id id, cl_device_info what) {
+template <auto Query, typename Id>
+std::string text_from(Id id, cl_uint what) {
   size_t size = 0;
-  if (clGetDeviceInfo(id, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+  if (Query(id, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
   std::string text(size, '\0');
-  if (clGetDeviceInfo(id, what, size, text.data(), nullptr) != CL_SUCCESS) return {};
+  if (Query(id, what, size, text.data(), nullptr) != CL_SUCCESS) return {};
   return std::string(text.c_str());
 }
 
+std::string query_text(cl_device_id id, cl_device_info what) {
+  return text_from<clGetDeviceInfo>(id, what);
+}
+
 std::string platform_text(cl_platform_id id, cl_platform_info what) {
-  size_t size = 0;
-  if (clGetPlatformInfo(id, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
-  std::string text(size, '\0');
-  if (clGetPlatformInfo(id, what, size, text.data(), nullptr) != CL_SUCCESS) return {};
-  return std::string(text.c_str());
+  return text_from<clGetPlatformInfo>(id, what);
 }
 
 // Rusticl runs CPUs through llvmpipe, which maps the work-items of a group to vector lanes, as GPUs

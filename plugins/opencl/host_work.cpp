@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opencl/host_work.hpp"
 
-#include <new>
-
 #include "sdk/host_layer/plain_arithmetic.hpp"
 
 namespace tutti::opencl {
@@ -36,19 +34,12 @@ struct host_task {
     const cl_int code = clWaitForEvents(1, &first);
     if (const auto* earlier = sdk::failure_among(behind)) return *earlier;
     if (code != CL_SUCCESS) return error_of(code, "work on the device failed");
-    try {
+    return sdk::failure_of([this] {
       const sdk::plain_arithmetic mode;
-      run->begin_ns = host_clock_ns();
+      run->begin_ns = sdk::now_ns();
       work();
-      run->end_ns = host_clock_ns();
-      return std::nullopt;
-    } catch (const sdk::plugin_error& error) {
-      return error;
-    } catch (const std::bad_alloc&) {
-      return sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY, "out of host memory", 0, true);
-    } catch (const std::exception& error) {
-      return sdk::plugin_error(TUTTI_ERROR_INTERNAL, error.what());
-    }
+      run->end_ns = sdk::now_ns();
+    });
   }
 };
 

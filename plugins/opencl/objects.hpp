@@ -148,8 +148,6 @@ tutti_event* record_on(tutti_stream& stream);
 // Blocks until the event is done; throws what it failed with.
 void wait_for(cl_event event);
 
-uint64_t host_clock_ns();
-
 // A run of host_work.hpp.
 struct host_run {
   uint64_t begin_ns = 0, end_ns = 0;            // on the host's clock, once it is done
@@ -231,7 +229,7 @@ class recording {
 // A matrix product with CLBlast, or with the launches of a plan with this plugin's own kernels.
 struct prepared_product {
   bool by_clblast = false;
-  sdk::MatmulProgram program;
+  std::string options;
   sdk::MatmulPlan plan;
   std::vector<shared_kernel*> kernels;  // one for each launch; empty if CLBlast is used
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Streams as in-order command queues, events, and event times.
-#include <chrono>
 #include <utility>
 
 #include "opencl/objects.hpp"
@@ -96,11 +95,6 @@ void wait_for(cl_event event) {
     throw_error(state < 0 ? state : code, "work on the device failed");
   }
   check(code, "clWaitForEvents");
-}
-
-uint64_t host_clock_ns() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
 tutti_event* publish(owned_event event, const sdk::outcomes& behind) {
@@ -246,7 +240,7 @@ std::optional<tutti_event_times> times_on_host(const tutti_event& event) {
   tutti_device& device = *event.device;
   std::call_once(device.clock_once, [&] {
     device.clock_offset_ns =
-        static_cast<int64_t>(clock_of(device)) - static_cast<int64_t>(host_clock_ns());
+        static_cast<int64_t>(clock_of(device)) - static_cast<int64_t>(sdk::now_ns());
   });
   const auto on_device = [&](uint64_t host_ns) {
     return static_cast<uint64_t>(static_cast<int64_t>(host_ns) + device.clock_offset_ns);

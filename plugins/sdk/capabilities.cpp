@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sdk/capabilities.hpp"
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "sdk/program_description.hpp"
@@ -90,17 +90,11 @@ const program_sets& programs_in(uint32_t computed_dtypes, uint32_t stored_dtypes
 }
 
 std::string beyond(const program_sets& offered, const tutti_program_desc& desc) {
-  const auto first_absent = [&](const tutti_program_operand* operands, uint32_t count) {
-    const auto* const end = operands + count;
-    return std::find_if(
-        operands, end, [&](const auto& o) { return (offered.stored_dtypes >> o.dtype & 1u) == 0; });
-  };
-  if (const auto* at = first_absent(desc.inputs, desc.input_count);
-      at != desc.inputs + desc.input_count)
-    return std::string("stores no ") + dtype_name(at->dtype);
-  if (const auto* at = first_absent(desc.outputs, desc.output_count);
-      at != desc.outputs + desc.output_count)
-    return std::string("stores no ") + dtype_name(at->dtype);
+  for (const auto& operands :
+       {std::span(desc.inputs, desc.input_count), std::span(desc.outputs, desc.output_count)})
+    for (const tutti_program_operand& o : operands)
+      if ((offered.stored_dtypes >> o.dtype & 1u) == 0)
+        return std::string("stores no ") + dtype_name(o.dtype);
   std::vector<uint8_t> values;  // dtype of each
   for (uint32_t i = 0; i < desc.input_count; ++i)
     values.push_back(register_dtype(desc.inputs[i].dtype));

@@ -26,6 +26,29 @@ collective_kind collective_kind_of(int32_t kind) {
              : static_cast<collective_kind>(kind - TUTTI_COLLECTIVE_ALL_REDUCE);
 }
 
+const char* collective_name(collective_kind kind) {
+  if (kind == collective_kind::send_receive) return "send/receive";
+  return collective_call_name(static_cast<int32_t>(kind) + TUTTI_COLLECTIVE_ALL_REDUCE);
+}
+
+std::string text_of(const collective_shape& s) {
+  std::string text = std::to_string(s.count) + " " + dtype_name(s.dtype);
+  if (s.reduction != TUTTI_REDUCE_NONE) text += ", reduction " + std::to_string(s.reduction);
+  if (s.kind == collective_kind::reduce || s.kind == collective_kind::broadcast)
+    text += ", root " + std::to_string(s.root);
+  return text;
+}
+
+plugin_error disagreement(uint32_t first, const collective_shape& one, uint32_t second,
+                          const collective_shape& other) {
+  const std::string name = collective_name(other.kind);
+  return plugin_error(TUTTI_ERROR_INVALID_ARGUMENT,
+                      name + ": the participants disagree: participant " + std::to_string(first) +
+                          " has " + collective_name(one.kind) + " of " + text_of(one) +
+                          ", participant " + std::to_string(second) + " " + name + " of " +
+                          text_of(other));
+}
+
 collective_part validate_part(const tutti_view& v, const std::string& what, uint64_t buffer_bytes) {
   validate_view(v, what, false);
   validate_range(what, v.offset, dtype_size(v.dtype), v.rank, v.extent, v.stride, buffer_bytes);

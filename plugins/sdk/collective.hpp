@@ -39,6 +39,14 @@ struct collective_shape {
   bool operator==(const collective_shape&) const = default;
 };
 
+// "all_reduce", or "send/receive".
+const char* collective_name(collective_kind kind);
+// "9 f32, reduction 1": count, dtype, and reduction and root if there are any.
+std::string text_of(const collective_shape& shape);
+// The error of participant `second`, whose call differs from that of participant `first`.
+plugin_error disagreement(uint32_t first, const collective_shape& one, uint32_t second,
+                          const collective_shape& other);
+
 // The elements of a contiguous view.
 struct collective_part {
   uint64_t offset = 0;  // bytes

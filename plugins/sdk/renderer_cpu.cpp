@@ -14,9 +14,10 @@ void program::cpu_share(const char* count) {
   out_.line("const ", index_, " last = ", count, " * (group + 1) / groups;");
 }
 
-// The pointers into the line that begins at the current coordinates and `start`.
-void program::cpu_line_pointers(uint32_t inner) {
-  for (uint32_t n = 0; n < layout_.inputs + layout_.outputs; ++n) {
+// The pointers of the first operands into the line that begins at the current coordinates and
+// `start`.
+void program::cpu_line_pointers(uint32_t inner, uint32_t operands) {
+  for (uint32_t n = 0; n < operands; ++n) {
     const std::string step = operand_desc(n).access == TUTTI_ACCESS_UNIT
                                  ? std::string("start")
                                  : join("start * ", operand(n), "_stride", inner);
@@ -63,15 +64,14 @@ void program::cpu_map() {
   out_.line("const ", index_, " start = piece * segment;");
   out_.line("const ", index_, " rest = n", inner, " - start;");
   out_.line("const ", index_, " length = rest < segment ? rest : segment;");
-  cpu_line_pointers(inner);
+  cpu_line_pointers(inner, layout_.inputs + layout_.outputs);
   if (uses_iota()) {
     std::string row = inner ? "c0" : "0";
     for (uint32_t d = 1; d < inner; ++d) row = join("(", row, " * n", d, " + c", d, ")");
     out_.line("const ", index_, " linear = ", row, " * n", inner, " + start;");
   }
   cpu_line(inner);
-  std::string carry = "if (++piece == segments) {";
-  out_.line(carry);
+  out_.line("if (++piece == segments) {");
   out_.line("piece = 0;");
   for (uint32_t d = inner; d-- > 0;) {
     if (d == 0) {
@@ -101,7 +101,7 @@ void program::cpu_tiles() {
   out_.line("const ", index_, " lines = n", across, " - c", across, ";");
   out_.line("const ", index_, " height = lines < parts ? lines : parts;");
   coordinates("outer", 0, across);
-  cpu_line_pointers(inner);
+  cpu_line_pointers(inner, layout_.inputs + layout_.outputs);
   if (uses_iota()) out_.line(index_, " linear = c", across, " * n", inner, " + start;");
   out_.line("for (", index_, " line = 0; line < height; ++line) {");
   cpu_line(inner);
@@ -128,13 +128,7 @@ void program::cpu_inner() {
   out_.line("const ", index_, " rest = n", rank - 1, " - start;");
   out_.line("const ", index_, " length = rest < segment ? rest : segment;");
   coordinates("line", kept, layout_.reduced - 1);
-  for (uint32_t n = 0; n < layout_.inputs; ++n) {
-    const std::string step = operand_desc(n).access == TUTTI_ACCESS_UNIT
-                                 ? std::string("start")
-                                 : join("start * ", operand(n), "_stride", rank - 1);
-    out_.line(pointer_type(n), " p_", operand(n), " = ", operand(n), " + (",
-              base(n, 0, rank - 1, true), " + ", step, ");");
-  }
+  cpu_line_pointers(rank - 1, layout_.inputs);
   if (layout_.finds_index()) {
     out_.line("const ", index_, " linear = line * n", rank - 1, " + start;");
   }

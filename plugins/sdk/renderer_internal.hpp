@@ -145,7 +145,7 @@ class program {
   // CPU schedule (renderer_cpu.cpp).
   void cpu_map();
   void cpu_tiles();
-  void cpu_line_pointers(uint32_t inner);
+  void cpu_line_pointers(uint32_t inner, uint32_t operands);
   void cpu_line(uint32_t inner);
   void cpu_inner();
   void cpu_inner_row();

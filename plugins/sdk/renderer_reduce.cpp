@@ -161,12 +161,7 @@ void program::store_result(const std::string& kept_index) {
   out_.line("partial[part * kept + ", kept_index, "] = total;");
   if (layout_.finds_index()) out_.line("partial_at[part * kept + ", kept_index, "] = total_at;");
   out_.line("} else {");
-  const bool index = layout_.finds_index();
-  const std::string value =
-      cast(index ? "total_at" : "total", index ? position_dtype() : layout_.accumulator,
-           desc_.outputs[0].dtype);
-  const place at{"out0", base(layout_.inputs, 0, layout_.kept, true)};
-  out_.line(store(0, at, value));
+  store_finished();
   out_.line("}");
 }
 

@@ -109,23 +109,20 @@ class fft_launches {
     stage_ = 2 * 2 * lanes * std::max(lines_.first, lines_.second);
   }
 
-  uint64_t workspace_bytes() const {
-    if (is_empty()) return 0;
-    return (static_cast<uint64_t>(arrays() * array_) + groups_ * stage_) * sizeof(T);
-  }
-
-  void launch() {
-    if (is_empty()) return;
+  // Returns the size of the workspace in bytes.
+  uint64_t launch() {
+    if (shape_.outer == 0 || shape_.inner == 0) return 0;
     keep_tables();
     shape_.scale = 1;
-    if (lines_.is_whole()) return launch_whole();
-    plain_ ? launch_plain() : launch_between();
+    if (lines_.is_whole())
+      launch_whole();
+    else
+      plain_ ? launch_plain() : launch_between();
+    return (static_cast<uint64_t>(arrays() * array_) + groups_ * stage_) * sizeof(T);
   }
 
  private:
   static constexpr uint64_t lanes = sizeof(T) == 8 ? 4 : 8;  // of fft_cpu.cl
-
-  bool is_empty() const { return shape_.outer == 0 || shape_.inner == 0; }
 
   // The number of arrays in the workspace.
   int64_t arrays() const {
@@ -285,16 +282,9 @@ class fft_launches {
         {offsetof(fft_lines_shape<T>, to), to.where, sizeof(T)},
         {offsetof(fft_lines_shape<T>, from), from.where, sizeof(T)},
         {offsetof(fft_lines_shape<T>, stage), operand::workspace, sizeof(T)}};
-    on_.launch({"fft",
-                options_,
-                "tutti_fft_lines",
-                "fft",
-                {to.where, from.where, operand::constants, operand::workspace},
-                &g,
-                sizeof g,
-                offsets,
-                groups_,
-                last});
+    const launch_series launch{on_, "fft", options_, "fft", &g, sizeof g, offsets};
+    launch("tutti_fft_lines", {to.where, from.where, operand::constants, operand::workspace},
+           groups_, last);
   }
 
   // GPUs have a kernel for each factor.
@@ -312,16 +302,8 @@ class fft_launches {
     shape_.from = from.offset;
     const shape_offset offsets[] = {{offsetof(fft_shape<T>, to), to.where, sizeof(T)},
                                     {offsetof(fft_shape<T>, from), from.where, sizeof(T)}};
-    on_.launch({"fft",
-                options,
-                kernel,
-                "fft",
-                {to.where, from.where, operand::constants},
-                &shape_,
-                sizeof shape_,
-                offsets,
-                groups_for(items, device_.kind, device_.compute_units(), device_.work_group),
-                last});
+    const launch_series all{on_, "fft", options, "fft", &shape_, sizeof shape_, offsets};
+    all(kernel, {to.where, from.where, operand::constants}, groups_on(device_, items), last);
   }
 
   const device_description& device_;
@@ -343,38 +325,19 @@ bool is_double(const operator_call& l) {
   return part_dtype(static_cast<uint8_t>(l.views[0].dtype)) == TUTTI_F64;
 }
 
-class no_launcher final : public operator_launcher {
- public:
-  void launch(const kernel_launch&) override {}
-  void keep(std::span<const std::byte>) override {}
-};
-
 }  // namespace
 
-bool supports_fourier(const device_description& device, const operator_call& l,
-                      const char** reason) {
+const char* against_fourier(const device_description& device, const operator_call& l) {
   const uint64_t longest = uint64_t{1} << 30;  // squares of indices have 63 bits, tables fit
   if (is_double(l) && (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) == 0)
-    *reason = "this device has no f64";
-  else if (fft_params(l).length > longest)
-    *reason = "transforms of more than 2^30 points";
-  else
-    return true;
-  return false;
+    return "this device has no f64";
+  return fft_params(l).length > longest ? "transforms of more than 2^30 points" : nullptr;
 }
 
-uint64_t fourier_workspace(const device_description& device, const operator_call& l) {
-  no_launcher none;
-  return is_double(l) ? fft_launches<double>(device, l, none).workspace_bytes()
-                      : fft_launches<float>(device, l, none).workspace_bytes();
-}
-
-void launch_fourier(const device_description& device, const operator_call& l,
-                    operator_launcher& on) {
-  if (is_double(l))
-    fft_launches<double>(device, l, on).launch();
-  else
-    fft_launches<float>(device, l, on).launch();
+uint64_t launch_fourier(const device_description& device, const operator_call& l,
+                        operator_launcher& on) {
+  return is_double(l) ? fft_launches<double>(device, l, on).launch()
+                      : fft_launches<float>(device, l, on).launch();
 }
 
 }  // namespace tutti::sdk

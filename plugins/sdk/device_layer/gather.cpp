@@ -40,10 +40,6 @@ gather_shape describe(const operator_call& l, bool take) {
 
 // These set blocks and ranges and return the number of groups. Each range reads the whole index.
 
-uint64_t groups_of(const device_description& device, int64_t items) {
-  return groups_for(items, device.kind, device.compute_units(), device.work_group);
-}
-
 uint64_t share_on_gpu(gather_shape& g, const device_description& device, bool take) {
   const int64_t units = std::max(device.compute_units(), 1u);
   g.block = 1;
@@ -55,7 +51,7 @@ uint64_t share_on_gpu(gather_shape& g, const device_description& device, bool ta
         std::clamp<int64_t>(units * groups_of_a_unit / g.outer, 1, std::max<int64_t>(g.rows, 1));
     return static_cast<uint64_t>(std::clamp<int64_t>(g.outer * g.ranges, 1, units * 32));
   }
-  return groups_of(device, g.outer * g.picks * g.columns);
+  return groups_on(device, g.outer * g.picks * g.columns);
 }
 
 uint64_t share_on_cpu(gather_shape& g, const device_description& device, bool take) {
@@ -116,29 +112,30 @@ class sorted_scatter {
     workspace_bytes_ =
         order_.workspace_bytes + pieces_ * static_cast<uint64_t>(g_.columns) * part_bytes_;
   }
-  uint64_t workspace_bytes() const { return workspace_bytes_; }
 
-  void run(operator_launcher& on) {
+  // Returns the size of the workspace in bytes.
+  uint64_t run(operator_launcher& on) {
     using enum operand;
     const int64_t updates = g_.outer * g_.picks;
     if (has_table_) {
-      launch(on, "tutti_scatter_begin", {view2, workspace}, groups_of(device_, g_.picks));
-      launch(on, "tutti_scatter_last", {view2, workspace}, groups_of(device_, g_.picks));
+      launch(on, "tutti_scatter_begin", {view2, workspace}, groups_on(device_, g_.picks));
+      launch(on, "tutti_scatter_last", {view2, workspace}, groups_on(device_, g_.picks));
       launch(on, "tutti_scatter_sets", {view0, view1, view2, workspace},
-             groups_of(device_, updates * g_.columns), true);
-      return;
+             groups_on(device_, updates * g_.columns), true);
+      return workspace_bytes_;
     }
     g_.rows_offset = static_cast<int64_t>(order_.keys[1] / 4);
-    launch(on, "tutti_scatter_rows", {view2, workspace}, groups_of(device_, g_.picks));
+    launch(on, "tutti_scatter_rows", {view2, workspace}, groups_on(device_, g_.picks));
     launch_order(device_, order_, on);
     const sort_place sorted = pass_of(order_, order_.passes - 1).to;
     g_.rows_offset = static_cast<int64_t>(place_offset(order_, sorted, false) / 4);
     g_.order_offset = static_cast<int64_t>(place_offset(order_, sorted, true) / 4);
     g_.parts_offset = static_cast<int64_t>(order_.workspace_bytes / part_bytes_);
     launch(on, "tutti_scatter_runs", {view0, view1, workspace, workspace, workspace},
-           groups_of(device_, updates * g_.block));
+           groups_on(device_, updates * g_.block));
     const uint64_t most = uint64_t{32} * std::max(device_.compute_units(), 1u);
     launch(on, "tutti_scatter_parts", {view0, workspace, workspace}, std::min(pieces_, most), true);
+    return workspace_bytes_;
   }
 
  private:
@@ -168,72 +165,40 @@ class sorted_scatter {
 
 }  // namespace
 
-uint64_t gather_workspace(const device_description& device, const operator_call& l) {
-  if (has_many_picks(device, l)) return sorted_scatter(device, l).workspace_bytes();
-  if (!compensates(l)) return 0;
-  gather_shape g = describe(l, false);
-  if (g.outer == 0 || g.picks == 0 || g.columns == 0) return 0;
-  uint64_t hits = 0;
-  if (device.kind == schedule::cpu) {
-    share_on_cpu(g, device, false);
-    hits = static_cast<uint64_t>(g.columns > 1 ? g.outer * g.blocks * g.rows : 0);
-  }
-  return (bytes_of_losses(l) + 3) / 4 * 4 + 4 * hits;
+const char* against_gather(const device_description& device, const operator_call& l) {
+  if (l.kind != TUTTI_OPERATOR_TAKE) return against_scatter(l, device.properties.computed_dtypes);
+  return l.views[0].dtype <= TUTTI_F64 ? nullptr : "take: complex numbers come as their parts";
 }
 
-bool supports_gather(const device_description& device, const operator_call& l,
-                     const char** reason) {
-  const int32_t dtype = l.views[0].dtype;
-  const bool take = l.kind == TUTTI_OPERATOR_TAKE;
-  const char* against = against_scatter(l, device.properties.computed_dtypes);
-  if (take) against = dtype <= TUTTI_F64 ? nullptr : "take: complex numbers come as their parts";
-  if (against != nullptr) *reason = against;
-  return against == nullptr;
-}
-
-void launch_gather(const device_description& device, const operator_call& l,
-                   operator_launcher& on) {
-  const bool take = l.kind == TUTTI_OPERATOR_TAKE;
+uint64_t launch_gather(const device_description& device, const operator_call& l,
+                       operator_launcher& on) {
+  using enum operand;
+  const bool take = l.kind == TUTTI_OPERATOR_TAKE, compensated = compensates(l);
   gather_shape g = describe(l, take);
-  if (g.outer == 0 || g.picks == 0 || g.columns == 0) return;
+  if (g.outer == 0 || g.picks == 0 || g.columns == 0) return 0;
   if (has_many_picks(device, l)) return sorted_scatter(device, l).run(on);
-  const uint64_t groups =
-      device.kind == schedule::cpu ? share_on_cpu(g, device, take) : share_on_gpu(g, device, take);
+  const bool cpu = device.kind == schedule::cpu;
+  const uint64_t groups = cpu ? share_on_cpu(g, device, take) : share_on_gpu(g, device, take);
   const int32_t dtype = l.views[0].dtype, index = l.views[2].dtype;
   const std::string options =
       take ? take_options(device, dtype, index)
-           : scatter_options(device, dtype, index, combination_of(l), compensates(l));
+           : scatter_options(device, dtype, index, combination_of(l), compensated);
   const uint32_t size = dtype_size(dtype);
-  const shape_offset offsets[] = {
-      {offsetof(gather_shape, target_offset), operand::view0, size},
-      {offsetof(gather_shape, source_offset), operand::view1, size},
-      {offsetof(gather_shape, index_offset), operand::view2, dtype_size(index)},
-      {offsetof(gather_shape, lost_offset), operand::workspace, size},
-      {offsetof(gather_shape, hits_offset), operand::workspace, 4}};
-  if (!take && compensates(l)) {
-    g.hits_offset = static_cast<int64_t>((bytes_of_losses(l) + 3) / 4);
-    on.launch({"gather",
-               options,
-               "tutti_scatter",
-               "scatter",
-               {operand::view0, operand::view1, operand::view2, operand::workspace},
-               &g,
-               sizeof g,
-               offsets,
-               groups,
-               true});
-    return;
+  const shape_offset offsets[] = {{offsetof(gather_shape, target_offset), view0, size},
+                                  {offsetof(gather_shape, source_offset), view1, size},
+                                  {offsetof(gather_shape, index_offset), view2, dtype_size(index)},
+                                  {offsetof(gather_shape, lost_offset), workspace, size},
+                                  {offsetof(gather_shape, hits_offset), workspace, 4}};
+  launch_series launch{on, "gather", options, take ? "take" : "scatter", &g, sizeof g, offsets};
+  if (!compensated) {
+    launch.offsets = launch.offsets.first(3);
+    launch(take ? "tutti_take" : "tutti_scatter", {view0, view1, view2}, groups, true);
+    return 0;
   }
-  on.launch({"gather",
-             options,
-             take ? "tutti_take" : "tutti_scatter",
-             take ? "take" : "scatter",
-             {operand::view0, operand::view1, operand::view2},
-             &g,
-             sizeof g,
-             std::span(offsets).first(3),
-             groups,
-             true});
+  g.hits_offset = static_cast<int64_t>((bytes_of_losses(l) + 3) / 4);
+  launch("tutti_scatter", {view0, view1, view2, workspace}, groups, true);
+  const int64_t hits = cpu && g.columns > 1 ? g.outer * g.blocks * g.rows : 0;
+  return 4 * static_cast<uint64_t>(g.hits_offset + hits);
 }
 
 }  // namespace tutti::sdk

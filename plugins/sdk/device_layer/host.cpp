@@ -96,9 +96,11 @@ std::string compilation::careful_options(const char* safer) const {
   return safer;
 }
 
-void report_compiled(const std::string& what, double seconds, bool from_cache) {
+void report_compiled(const std::string& what, std::chrono::steady_clock::time_point start,
+                     bool from_cache) {
   if (the_host.compiled == nullptr) return;
-  the_host.compiled(the_host.context, what.c_str(), seconds, from_cache ? 1 : 0);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  the_host.compiled(the_host.context, what.c_str(), took.count(), from_cache ? 1 : 0);
 }
 
 }  // namespace tutti::sdk

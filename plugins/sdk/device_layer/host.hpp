@@ -4,6 +4,7 @@
 // missing; then the functions do nothing.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,8 @@ class compilation {
 /// The value of TUTTI_NAME; nothing if it is unset or empty.
 std::optional<std::string> option(const char* name);
 
-void report_compiled(const std::string& what, double seconds, bool from_cache);
+/// Reports a compilation that began at `start`.
+void report_compiled(const std::string& what, std::chrono::steady_clock::time_point start,
+                     bool from_cache);
 
 }  // namespace tutti::sdk

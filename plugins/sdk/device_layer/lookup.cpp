@@ -16,14 +16,6 @@ struct lookup_shape {
   int32_t right, reserved;
 };
 
-uint64_t groups_on(const device_description& device, int64_t items) {
-  return groups_for(items, device.kind, device.compute_units(), device.work_group);
-}
-
-count_plan count_plan_on(const device_description& device, const operator_call& l) {
-  return plan_count(l, device.kind, device.compute_units(), device.work_group);
-}
-
 void search(const device_description& device, const operator_call& l, operator_launcher& on) {
   lookup_shape g{};
   g.rows = static_cast<int64_t>(l.views[2].extent[0]);
@@ -38,16 +30,9 @@ void search(const device_description& device, const operator_call& l, operator_l
   const shape_offset offsets[] = {{offsetof(lookup_shape, out_offset), operand::view0, 8},
                                   {offsetof(lookup_shape, in_offset), operand::view1, size},
                                   {offsetof(lookup_shape, values_offset), operand::view2, size}};
-  on.launch({"lookup",
-             options,
-             "tutti_search",
-             "tutti_search",
-             {operand::view0, operand::view1, operand::view2},
-             &g,
-             sizeof g,
-             offsets,
-             groups_on(device, g.rows * g.values * weight),
-             true});
+  const launch_series launch{on, "lookup", options, nullptr, &g, sizeof g, offsets};
+  launch("tutti_search", {operand::view0, operand::view1, operand::view2},
+         groups_on(device, g.rows * g.values * weight), true);
 }
 
 void select(const device_description& device, const operator_call& l, operator_launcher& on) {
@@ -58,21 +43,13 @@ void select(const device_description& device, const operator_call& l, operator_l
   const shape_offset offsets[] = {
       {offsetof(lookup_shape, out_offset), operand::view0, 8},
       {offsetof(lookup_shape, in_offset), operand::view1, dtype_size(l.views[1].dtype)}};
-  on.launch({"lookup",
-             options,
-             "tutti_select",
-             "tutti_select",
-             {operand::view0, operand::view1},
-             &g,
-             sizeof g,
-             offsets,
-             groups_on(device, g.values),
-             true});
+  const launch_series launch{on, "lookup", options, nullptr, &g, sizeof g, offsets};
+  launch("tutti_select", {operand::view0, operand::view1}, groups_on(device, g.values), true);
 }
 
-void count(const device_description& device, const operator_call& l, operator_launcher& on) {
-  const count_plan p = count_plan_on(device, l);
-  if (p.bins == 0) return;
+uint64_t count(const device_description& device, const operator_call& l, operator_launcher& on) {
+  const count_plan p = plan_count(l, device.kind, device.compute_units(), device.work_group);
+  if (p.bins == 0) return 0;
   lookup_shape g{};
   g.values = p.values;
   g.bins = p.bins;
@@ -82,27 +59,21 @@ void count(const device_description& device, const operator_call& l, operator_la
       {offsetof(lookup_shape, out_offset), operand::view0, 8},
       {offsetof(lookup_shape, in_offset), operand::view1, dtype_size(l.views[1].dtype)},
       {offsetof(lookup_shape, partial_offset), operand::workspace, 4}};
-  const auto launch = [&](const char* name, std::initializer_list<operand> memory, uint64_t groups,
-                          bool last) {
-    on.launch({"lookup", options, name, name, memory, &g, sizeof g, offsets, groups, last});
-  };
+  const launch_series launch{on, "lookup", options, nullptr, &g, sizeof g, offsets};
   launch("tutti_count_clear", {operand::workspace}, groups_on(device, p.bins * p.copies), false);
   launch(p.shared ? "tutti_count_shared" : "tutti_count", {operand::workspace, operand::view1},
          p.groups, false);
   launch("tutti_count_sums", {operand::view0, operand::workspace}, groups_on(device, p.bins), true);
+  return p.workspace_bytes;
 }
 
 }  // namespace
 
-uint64_t lookup_workspace(const device_description& device, const operator_call& l) {
-  return count_plan_on(device, l).workspace_bytes;
-}
-
-void launch_lookup(const device_description& device, const operator_call& l,
-                   operator_launcher& on) {
-  if (l.kind == TUTTI_OPERATOR_SEARCH) return search(device, l, on);
+uint64_t launch_lookup(const device_description& device, const operator_call& l,
+                       operator_launcher& on) {
   if (l.kind == TUTTI_OPERATOR_COUNT) return count(device, l, on);
-  select(device, l, on);
+  l.kind == TUTTI_OPERATOR_SEARCH ? search(device, l, on) : select(device, l, on);
+  return 0;
 }
 
 }  // namespace tutti::sdk

@@ -210,16 +210,15 @@ std::size_t element_bytes(MatmulElement element) noexcept {
   }
 }
 
-MatmulProgram matmul_program(const MatmulProblem& problem, const MatmulDevice& device) {
+std::string matmul_options(const MatmulProblem& problem, const MatmulDevice& device) {
   using namespace matmul;
   const MatmulElement element = problem.element;
-  std::string options = std::string("-DT=") + type_name(element) +
-                        " -DIS_F64=" + (element == MatmulElement::f64 ? "1" : "0") +
-                        " -DEPILOGUE=" + (problem.has_epilogue() ? "1" : "0");
-  if (!device.cpu) return {"matmul_gpu", options + " -DTS=" + std::to_string(gpu_threads(device))};
+  const std::string options = std::string("-DT=") + type_name(element) +
+                              " -DIS_F64=" + (element == MatmulElement::f64 ? "1" : "0") +
+                              " -DEPILOGUE=" + (problem.has_epilogue() ? "1" : "0");
+  if (!device.cpu) return options + " -DTS=" + std::to_string(gpu_threads(device));
   const Tile tile = tile_of(element, device);
-  options += " -DVW=" + std::to_string(tile.lanes) + " -DMR=" + std::to_string(tile.rows);
-  return {"matmul_cpu", options};
+  return options + " -DVW=" + std::to_string(tile.lanes) + " -DMR=" + std::to_string(tile.rows);
 }
 
 namespace matmul {

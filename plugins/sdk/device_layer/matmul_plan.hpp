@@ -67,12 +67,8 @@ struct MatmulPlan {
   bool finished = false;  // the launches include the epilogue
 };
 
-struct MatmulProgram {
-  const char* file = "";  // base name of the kernel file
-  std::string options;    // depend on element, device and epilogue, not on the shape
-};
-
-MatmulProgram matmul_program(const MatmulProblem& problem, const MatmulDevice& device);
+// The build options of the kernels: depend on element, device and epilogue, not on the shape.
+std::string matmul_options(const MatmulProblem& problem, const MatmulDevice& device);
 
 // Empty if rows, cols or batches is 0. A depth of 0 writes zeros.
 MatmulPlan plan_matmul(const MatmulProblem& problem, const MatmulDevice& device);

@@ -141,20 +141,17 @@ struct operator_functions {
       return B::matmul_workspace(*plan.product);
     }
     plan_maker<B> maker(plan);
-    launch_operator(*plan.device->info, call, maker);
-    return plan.steps.empty() ? 0 : operator_workspace(*plan.device->info, call);
+    return launch_operator(*plan.device->info, call, maker);
   }
 
   // The reason against a well-formed description; throws if it is malformed.
   static const char* against(typename B::device& device, const owned_operator& what) {
     const operator_call call = what.call();
     check_operator(call);
-    const char* why = "";
     if (is_linear_algebra(call.kind)) return against_matrices(device, call);
-    const bool can = call.kind == TUTTI_OPERATOR_MATMUL
-                         ? B::matmul_supported(device, call, &why)
-                         : supports_operator(*device.info, call, &why);
-    return can ? nullptr : why;
+    if (call.kind != TUTTI_OPERATOR_MATMUL) return against_operator(*device.info, call);
+    const char* why = "";
+    return B::matmul_supported(device, call, &why) ? nullptr : why;
   }
 
   static const char* against_matrices(typename B::device& device, const operator_call& call) {

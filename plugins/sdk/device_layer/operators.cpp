@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sdk/op_info.hpp"
+#include "sdk/ordering.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
@@ -14,60 +15,49 @@
 namespace tutti::sdk {
 namespace {
 
-bool supports_ordering(const device_description& device, const operator_call& l,
-                       const char** reason) {
+const char* against_ordering(const device_description& device, const operator_call& l) {
   const bool has_f64 = device.properties.computed_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64);
-  for (uint32_t n = 0; n < l.view_count; ++n) {
-    if (l.views[n].dtype != TUTTI_F64 || has_f64) continue;
-    *reason = "this device has no f64";
-    return false;
-  }
+  for (uint32_t n = 0; n < l.view_count; ++n)
+    if (l.views[n].dtype == TUTTI_F64 && !has_f64) return "this device has no f64";
   // Positions and counts have 32 bits.
   const bool counts = l.kind != TUTTI_OPERATOR_SCAN && l.kind != TUTTI_OPERATOR_SEARCH;
-  if (counts && l.views[1].extent[l.views[1].rank - 1] >= uint64_t{1} << 31) {
-    *reason = "rows of 2^31 elements and more";
-    return false;
-  }
-  return true;
+  if (counts && l.views[1].extent[l.views[1].rank - 1] >= uint64_t{1} << 31)
+    return "rows of 2^31 elements and more";
+  return nullptr;
 }
 
 // Floats and complex numbers in whose parts the device computes.
-bool supports_numbers(const device_description& device, const operator_call& l,
-                      const char** reason) {
+const char* against_numbers(const device_description& device, const operator_call& l) {
   const auto dtype = static_cast<uint8_t>(l.views[0].dtype);
   const uint32_t real = is_complex(dtype) ? part_dtype(dtype) : dtype;
   const bool computes = (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(real)) != 0;
-  if (!computes) *reason = "this device does not compute in that dtype";
-  return computes;
+  return computes ? nullptr : "this device does not compute in that dtype";
 }
-
-uint64_t no_workspace(const device_description&, const operator_call&) { return 0; }
 
 // The functions of an operator kind; several kinds may share them.
 struct kernel_row {
   int32_t kind;
-  bool (*supports)(const device_description&, const operator_call&, const char** reason);
-  uint64_t (*workspace)(const device_description&, const operator_call&);
-  void (*launch)(const device_description&, const operator_call&, operator_launcher&);
+  against_function* against;
+  launch_function* launch;
 };
 
 constexpr kernel_row kernel_rows[] = {
-    {TUTTI_OPERATOR_TAKE, supports_gather, gather_workspace, launch_gather},
-    {TUTTI_OPERATOR_SCATTER_ADD, supports_gather, gather_workspace, launch_gather},
-    {TUTTI_OPERATOR_SCATTER, supports_gather, gather_workspace, launch_gather},
-    {TUTTI_OPERATOR_SCAN, supports_ordering, scan_workspace, launch_scan},
-    {TUTTI_OPERATOR_SORT, supports_ordering, sort_workspace, launch_sort},
-    {TUTTI_OPERATOR_ARGSORT, supports_ordering, sort_workspace, launch_sort},
-    {TUTTI_OPERATOR_SEARCH, supports_ordering, no_workspace, launch_lookup},
-    {TUTTI_OPERATOR_COUNT, supports_ordering, lookup_workspace, launch_lookup},
-    {TUTTI_OPERATOR_SELECT, supports_ordering, no_workspace, launch_lookup},
-    {TUTTI_OPERATOR_TOPK, supports_ordering, partition_workspace, launch_partition},
-    {TUTTI_OPERATOR_PARTITION, supports_ordering, partition_workspace, launch_partition},
-    {TUTTI_OPERATOR_CONVOLUTION, supports_convolution, convolution_workspace, launch_convolution},
-    {TUTTI_OPERATOR_FFT, supports_fourier, fourier_workspace, launch_fourier},
-    {TUTTI_OPERATOR_SPMM, supports_numbers, spmm_workspace, launch_spmm},
-    {TUTTI_OPERATOR_RECURRENCE, supports_numbers, recurrence_workspace, launch_recurrence},
-    {TUTTI_OPERATOR_SDDMM, supports_numbers, no_workspace, launch_sddmm},
+    {TUTTI_OPERATOR_TAKE, against_gather, launch_gather},
+    {TUTTI_OPERATOR_SCATTER_ADD, against_gather, launch_gather},
+    {TUTTI_OPERATOR_SCATTER, against_gather, launch_gather},
+    {TUTTI_OPERATOR_SCAN, against_ordering, launch_scan},
+    {TUTTI_OPERATOR_SORT, against_ordering, launch_sort},
+    {TUTTI_OPERATOR_ARGSORT, against_ordering, launch_sort},
+    {TUTTI_OPERATOR_SEARCH, against_ordering, launch_lookup},
+    {TUTTI_OPERATOR_COUNT, against_ordering, launch_lookup},
+    {TUTTI_OPERATOR_SELECT, against_ordering, launch_lookup},
+    {TUTTI_OPERATOR_TOPK, against_ordering, launch_partition},
+    {TUTTI_OPERATOR_PARTITION, against_ordering, launch_partition},
+    {TUTTI_OPERATOR_CONVOLUTION, against_convolution, launch_convolution},
+    {TUTTI_OPERATOR_FFT, against_fourier, launch_fourier},
+    {TUTTI_OPERATOR_RECURRENCE, against_numbers, launch_recurrence},
+    {TUTTI_OPERATOR_SPMM, against_numbers, launch_spmm},
+    {TUTTI_OPERATOR_SDDMM, against_numbers, launch_sddmm},
 };
 
 const kernel_row* find_kernels(int32_t kind) {
@@ -76,32 +66,24 @@ const kernel_row* find_kernels(int32_t kind) {
   return nullptr;
 }
 
-const kernel_row& kernels_of(const operator_call& l) {
-  const kernel_row* const row = find_kernels(l.kind);
-  if (row == nullptr) {
-    const char* const name = operator_name(l.kind);
-    throw_unsupported(std::string(name != nullptr ? name : "an unknown operator") +
-                      ": there are no kernels for it");
-  }
-  return *row;
-}
-
 }  // namespace
 
-bool supports_operator(const device_description& device, const operator_call& l,
-                       const char** reason) {
-  if (const kernel_row* const row = find_kernels(l.kind)) return row->supports(device, l, reason);
-  *reason = "there are no kernels for this operator";
-  return false;
+const char* against_operator(const device_description& device, const operator_call& l) {
+  const kernel_row* const row = find_kernels(l.kind);
+  return row != nullptr ? row->against(device, l) : "there are no kernels for this operator";
 }
 
-uint64_t operator_workspace(const device_description& device, const operator_call& l) {
-  return kernels_of(l).workspace(device, l);
+uint64_t launch_operator(const device_description& device, const operator_call& l,
+                         operator_launcher& on) {
+  const kernel_row* const row = find_kernels(l.kind);
+  if (row != nullptr) return row->launch(device, l, on);
+  const char* const name = operator_name(l.kind);
+  throw_unsupported(std::string(name != nullptr ? name : "an unknown operator") +
+                    ": there are no kernels for it");
 }
 
-void launch_operator(const device_description& device, const operator_call& l,
-                     operator_launcher& on) {
-  kernels_of(l).launch(device, l, on);
+uint64_t groups_on(const device_description& device, int64_t items) {
+  return groups_for(items, device.kind, device.compute_units(), device.work_group);
 }
 
 void validate_workspace(const operator_memory& given, uint64_t bytes, uint64_t buffer_bytes,

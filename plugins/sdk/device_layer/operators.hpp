@@ -53,44 +53,41 @@ class operator_launcher {
   ~operator_launcher() = default;
 };
 
-/// Whether the device supports a checked operator other than a matrix product; else sets `reason`.
-bool supports_operator(const device_description& device, const operator_call& l,
-                       const char** reason);
-uint64_t operator_workspace(const device_description& device, const operator_call& l);
-/// Makes all launches of the operator, without memory. Does nothing for an empty operator.
-void launch_operator(const device_description& device, const operator_call& l,
-                     operator_launcher& on);
+/// Launches that share a kernel file, options, and a shape with its offsets. The label is `label`
+/// or, if it is null, the kernel's name.
+struct launch_series {
+  operator_launcher& on;
+  const char* file;
+  const std::string& options;
+  const char* label;
+  const void* shape;
+  size_t shape_bytes;
+  std::span<const shape_offset> offsets;
+
+  void operator()(const char* kernel, std::initializer_list<operand> memory, uint64_t groups,
+                  bool last) const {
+    on.launch({file, options, kernel, label != nullptr ? label : kernel, memory, shape, shape_bytes,
+               offsets, groups, last});
+  }
+};
+
+/// The reason why the device does not support a checked operator other than a matrix product, or
+/// null.
+const char* against_operator(const device_description& device, const operator_call& l);
+/// Makes all launches of the operator, without memory, and returns the size of its workspace in
+/// bytes. Does nothing for an empty operator.
+uint64_t launch_operator(const device_description& device, const operator_call& l,
+                         operator_launcher& on);
 
 // Implementations by kernel file.
-bool supports_gather(const device_description& device, const operator_call& l, const char** reason);
-void launch_gather(const device_description& device, const operator_call& l, operator_launcher& on);
-uint64_t gather_workspace(const device_description& device, const operator_call& l);
-/// Sets `reason` if unsupported.
-bool supports_convolution(const device_description& device, const operator_call& l,
-                          const char** reason);
-uint64_t convolution_workspace(const device_description& device, const operator_call& l);
-void launch_convolution(const device_description& device, const operator_call& l,
-                        operator_launcher& on);
-bool supports_fourier(const device_description& device, const operator_call& l,
-                      const char** reason);
-uint64_t fourier_workspace(const device_description& device, const operator_call& l);
-void launch_fourier(const device_description& device, const operator_call& l,
-                    operator_launcher& on);
-uint64_t spmm_workspace(const device_description& device, const operator_call& l);
-void launch_spmm(const device_description& device, const operator_call& l, operator_launcher& on);
-void launch_sddmm(const device_description& device, const operator_call& l, operator_launcher& on);
-uint64_t recurrence_workspace(const device_description& device, const operator_call& l);
-void launch_recurrence(const device_description& device, const operator_call& l,
-                       operator_launcher& on);
-uint64_t lookup_workspace(const device_description& device, const operator_call& l);
-void launch_lookup(const device_description& device, const operator_call& l, operator_launcher& on);
-uint64_t partition_workspace(const device_description& device, const operator_call& l);
-void launch_partition(const device_description& device, const operator_call& l,
-                      operator_launcher& on);
-uint64_t scan_workspace(const device_description& device, const operator_call& l);
-void launch_scan(const device_description& device, const operator_call& l, operator_launcher& on);
-uint64_t sort_workspace(const device_description& device, const operator_call& l);
-void launch_sort(const device_description& device, const operator_call& l, operator_launcher& on);
+using against_function = const char*(const device_description& device, const operator_call& l);
+against_function against_gather, against_convolution, against_fourier;
+using launch_function = uint64_t(const device_description& device, const operator_call& l,
+                                 operator_launcher& on);
+launch_function launch_gather, launch_convolution, launch_fourier, launch_spmm, launch_sddmm;
+launch_function launch_lookup, launch_partition, launch_recurrence, launch_scan, launch_sort;
+/// The number of groups for `items` independent items.
+uint64_t groups_on(const device_description& device, int64_t items);
 /// Part of an operator on a GPU: see plan_order. Its workspace comes first in the operator's.
 sort_plan plan_order_on(const device_description& device, int64_t length, uint64_t limit);
 void launch_order(const device_description& device, const sort_plan& plan, operator_launcher& on);

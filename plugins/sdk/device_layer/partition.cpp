@@ -22,9 +22,8 @@ struct partition_shape {
 };
 
 // The counts of 11-bit digits fit a core's L1 cache; a GPU group shares the counts of 8-bit digits.
-partition_plan partition_plan_on(const device_description& device, const operator_call& l) {
-  const uint32_t bits = device.kind == schedule::cpu ? 11 : 8;
-  return plan_partition(l, device.kind, device.compute_units(), device.work_group, bits);
+uint32_t bits_of_selection(const device_description& device) {
+  return device.kind == schedule::cpu ? 11 : 8;
 }
 
 partition_shape shape_of(const partition_plan& p, const operator_call& l) {
@@ -50,15 +49,12 @@ partition_shape shape_of(const partition_plan& p, const operator_call& l) {
 
 }  // namespace
 
-uint64_t partition_workspace(const device_description& device, const operator_call& l) {
-  return partition_plan_on(device, l).workspace_bytes;
-}
-
-void launch_partition(const device_description& device, const operator_call& l,
-                      operator_launcher& on) {
+uint64_t launch_partition(const device_description& device, const operator_call& l,
+                          operator_launcher& on) {
   using enum operand;
-  const partition_plan p = partition_plan_on(device, l);
-  if (p.groups == 0) return;
+  const partition_plan p = plan_partition(l, device.kind, device.compute_units(), device.work_group,
+                                          bits_of_selection(device));
+  if (p.groups == 0) return 0;
   partition_shape g = shape_of(p, l);
   const std::string options = partition_options(device, p, l.views[1].dtype);
   const uint32_t size = dtype_size(l.views[1].dtype), to_size = dtype_size(l.views[0].dtype);
@@ -70,24 +66,25 @@ void launch_partition(const device_description& device, const operator_call& l,
                                   {offsetof(partition_shape, keys_offset), workspace, size},
                                   {offsetof(partition_shape, places_offset), workspace, 4},
                                   {offsetof(partition_shape, sizes_offset), workspace, 4}};
-  const auto launch = [&](const char* name, std::initializer_list<operand> memory, uint64_t groups,
-                          bool last) {
-    on.launch({"partition", options, name, name, memory, &g, sizeof g, offsets, groups, last});
-  };
+  const launch_series launch{on, "partition", options, nullptr, &g, sizeof g, offsets};
   const uint64_t for_rows = std::min(p.groups, static_cast<uint64_t>(p.rows));
-  if (p.way == selection_way::whole_rows)
-    return launch("tutti_partition_rows", {view1, view0, workspace, workspace}, p.groups, true);
-  if (p.way == selection_way::few) {
-    launch("tutti_topk_chunks", {view1, view0, workspace, workspace}, p.groups, p.chunks == 1);
-    if (p.chunks > 1) launch("tutti_topk_rows", {view0, workspace, workspace}, for_rows, true);
-    return;
+  switch (p.way) {
+    case selection_way::whole_rows:
+      launch("tutti_partition_rows", {view1, view0, workspace, workspace}, p.groups, true);
+      break;
+    case selection_way::few:
+      launch("tutti_topk_chunks", {view1, view0, workspace, workspace}, p.groups, p.chunks == 1);
+      if (p.chunks > 1) launch("tutti_topk_rows", {view0, workspace, workspace}, for_rows, true);
+      break;
+    case selection_way::passes:
+      for (uint32_t pass = 0; pass < p.passes; ++pass) {
+        g.pass = static_cast<int32_t>(pass);
+        launch("tutti_partition_counts", {view1, workspace, workspace}, p.groups, false);
+        launch("tutti_partition_find", {workspace, workspace}, for_rows, false);
+      }
+      launch("tutti_partition_moves", {view1, view0, workspace, workspace}, p.groups, true);
   }
-  for (uint32_t pass = 0; pass < p.passes; ++pass) {
-    g.pass = static_cast<int32_t>(pass);
-    launch("tutti_partition_counts", {view1, workspace, workspace}, p.groups, false);
-    launch("tutti_partition_find", {workspace, workspace}, for_rows, false);
-  }
-  launch("tutti_partition_moves", {view1, view0, workspace, workspace}, p.groups, true);
+  return p.workspace_bytes;
 }
 
 }  // namespace tutti::sdk

@@ -61,15 +61,9 @@ levels plan_levels(const device_description& device, const operator_call& l) {
 
 }  // namespace
 
-uint64_t recurrence_workspace(const device_description& device, const operator_call& l) {
-  const levels all = plan_levels(device, l);
-  if (all.size() < 2) return 0;
-  const uint64_t end = static_cast<uint64_t>(all.back().x_offset + elements_of(all.back()));
-  return end * dtype_size(l.views[0].dtype);
-}
-
-void launch_recurrence(const device_description& device, const operator_call& l,
-                       operator_launcher& on) {
+uint64_t launch_recurrence(const device_description& device, const operator_call& l,
+                           operator_launcher& on) {
+  using enum operand;
   const levels all = plan_levels(device, l);
   const uint32_t size = dtype_size(l.views[0].dtype);
   const std::string options = number_options(device, l.views[0].dtype);
@@ -91,21 +85,23 @@ void launch_recurrence(const device_description& device, const operator_call& l,
     recurrence_shape g = all[k];
     g.out_offset = all[k + 1].a_offset;
     g.carries_offset = all[k + 1].x_offset;
-    const operand a = k == 0 ? operand::view1 : operand::workspace;
-    const operand x = k == 0 ? operand::view2 : operand::workspace;
-    run("tutti_recurrence_chunks", g, {operand::workspace, a, x, operand::workspace}, false);
+    const operand a = k == 0 ? view1 : workspace;
+    const operand x = k == 0 ? view2 : workspace;
+    run("tutti_recurrence_chunks", g, {workspace, a, x, workspace}, false);
   }
   for (size_t k = all.size(); k-- > 0;) {
     recurrence_shape g = all[k];
     const bool is_first = k == 0, carries = k + 1 < all.size();
     g.carries_offset = carries ? all[k + 1].x_offset : 0;
-    const operand a = is_first ? operand::view1 : operand::workspace;
-    const operand x = is_first ? operand::view2 : operand::workspace;
+    const operand a = is_first ? view1 : workspace;
+    const operand x = is_first ? view2 : workspace;
     // Without carries the kernel reads none, but drivers require a buffer.
-    run("tutti_recurrence", g,
-        {is_first ? operand::view0 : operand::workspace, a, x, carries ? operand::workspace : x},
+    run("tutti_recurrence", g, {is_first ? view0 : workspace, a, x, carries ? workspace : x},
         is_first);
   }
+  const bool has_levels = all.size() > 1;
+  const int64_t numbers = has_levels ? all.back().x_offset + elements_of(all.back()) : 0;
+  return static_cast<uint64_t>(numbers) * size;
 }
 
 }  // namespace tutti::sdk

@@ -18,19 +18,13 @@ struct scan_shape {
   int32_t exclusive, reverse;
 };
 
-scan_plan scan_plan_on(const device_description& device, const operator_call& l) {
-  return plan_scan(l, device.kind, device.compute_units(), device.work_group);
-}
-
 }  // namespace
 
-uint64_t scan_workspace(const device_description& device, const operator_call& l) {
-  return scan_plan_on(device, l).workspace_bytes;
-}
-
-void launch_scan(const device_description& device, const operator_call& l, operator_launcher& on) {
-  const scan_plan p = scan_plan_on(device, l);
-  if (p.groups == 0) return;
+uint64_t launch_scan(const device_description& device, const operator_call& l,
+                     operator_launcher& on) {
+  using enum operand;
+  const scan_plan p = plan_scan(l, device.kind, device.compute_units(), device.work_group);
+  if (p.groups == 0) return 0;
   const tutti_scan_params params = scan_params(l);
   const int32_t out = l.views[0].dtype;
   const scan_shape g{p.outer,
@@ -47,32 +41,15 @@ void launch_scan(const device_description& device, const operator_call& l, opera
                      params.reverse != 0};
   const std::string options = scan_options(device, out, l.views[1].dtype, params.scan, p.rows);
   const shape_offset offsets[] = {
-      {offsetof(scan_shape, out_offset), operand::view0, dtype_size(out)},
-      {offsetof(scan_shape, in_offset), operand::view1, dtype_size(l.views[1].dtype)},
-      {offsetof(scan_shape, totals_offset), operand::workspace, dtype_size(scan_accumulator(out))}};
-  if (p.chunks > 1)
-    on.launch({"scan",
-               options,
-               "tutti_scan_totals",
-               "scan",
-               {operand::view1, operand::workspace},
-               &g,
-               sizeof g,
-               offsets,
-               p.groups,
-               false});
+      {offsetof(scan_shape, out_offset), view0, dtype_size(out)},
+      {offsetof(scan_shape, in_offset), view1, dtype_size(l.views[1].dtype)},
+      {offsetof(scan_shape, totals_offset), workspace, dtype_size(scan_accumulator(out))}};
+  const launch_series launch{on, "scan", options, "scan", &g, sizeof g, offsets};
+  if (p.chunks > 1) launch("tutti_scan_totals", {view1, workspace}, p.groups, false);
   // Without totals the kernel does not read them, but drivers require a buffer.
-  const operand totals = p.chunks > 1 ? operand::workspace : operand::view1;
-  on.launch({"scan",
-             options,
-             "tutti_scan",
-             "scan",
-             {operand::view0, operand::view1, totals},
-             &g,
-             sizeof g,
-             offsets,
-             p.groups,
-             true});
+  const operand totals = p.chunks > 1 ? workspace : view1;
+  launch("tutti_scan", {view0, view1, totals}, p.groups, true);
+  return p.workspace_bytes;
 }
 
 }  // namespace tutti::sdk

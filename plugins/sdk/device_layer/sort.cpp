@@ -22,10 +22,6 @@ struct sort_shape {
 // The counts of 11-bit digits fit a core's L1 cache; GPU groups hold 16 counts per work-item.
 uint32_t bits_on(const device_description& device) { return device.kind == schedule::cpu ? 11 : 4; }
 
-sort_plan sort_plan_on(const device_description& device, const operator_call& l) {
-  return plan_sort(l, device.kind, device.compute_units(), device.work_group, bits_on(device));
-}
-
 operand memory_of(sort_place place) {
   if (place == sort_place::x) return operand::view1;
   return place == sort_place::out ? operand::view0 : operand::workspace;
@@ -105,16 +101,15 @@ class sorter {
 
 }  // namespace
 
-uint64_t sort_workspace(const device_description& device, const operator_call& l) {
-  return sort_plan_on(device, l).workspace_bytes;
-}
-
-void launch_sort(const device_description& device, const operator_call& l, operator_launcher& on) {
-  const sort_plan p = sort_plan_on(device, l);
-  if (p.groups == 0) return;
+uint64_t launch_sort(const device_description& device, const operator_call& l,
+                     operator_launcher& on) {
+  const sort_plan p =
+      plan_sort(l, device.kind, device.compute_units(), device.work_group, bits_on(device));
+  if (p.groups == 0) return 0;
   sorter work(device, p, l.views[1].dtype, sort_params(l).descending != 0, on);
-  if (p.whole_rows) return work.run_rows();
-  for (uint32_t n = 0; n < p.passes; ++n) work.run_pass(n);
+  if (p.whole_rows) work.run_rows();
+  for (uint32_t n = 0; n < p.passes && !p.whole_rows; ++n) work.run_pass(n);
+  return p.workspace_bytes;
 }
 
 sort_plan plan_order_on(const device_description& device, int64_t length, uint64_t limit) {

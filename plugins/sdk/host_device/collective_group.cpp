@@ -6,36 +6,16 @@
 #include <algorithm>
 #include <new>
 
-#include "sdk/op_info.hpp"
-
 namespace tutti::host_device {
 namespace {
-
-const char* name_of(sdk::collective_kind kind) {
-  return kind == sdk::collective_kind::send_receive
-             ? "send/receive"
-             : sdk::collective_call_name(static_cast<int32_t>(kind) + TUTTI_COLLECTIVE_ALL_REDUCE);
-}
-
-std::string text(const sdk::collective_shape& s) {
-  std::string result = std::string(name_of(s.kind)) + " of " + std::to_string(s.count) + " " +
-                       sdk::dtype_name(s.dtype);
-  if (s.reduction != TUTTI_REDUCE_NONE) result += ", reduction " + std::to_string(s.reduction);
-  if (s.kind == sdk::collective_kind::reduce || s.kind == sdk::collective_kind::broadcast)
-    result += ", root " + std::to_string(s.root);
-  return result;
-}
 
 std::optional<sdk::plugin_error> failure_of_work(
     const sdk::collective_shape& shape, const std::vector<collective_operation::part>& parts) {
   try {
     run_collective(shape, parts);
     return std::nullopt;
-  } catch (const sdk::plugin_error& error) {
-    return error;
-  } catch (const std::exception& error) {
-    return sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY,
-                             std::string(name_of(shape.kind)) + ": participant 0: " + error.what());
+  } catch (...) {
+    return sdk::current_failure(std::string(sdk::collective_name(shape.kind)) + ": participant 0");
   }
 }
 
@@ -49,7 +29,7 @@ void collective_operation::arrive(size_t number, const part& who,
                                   const sdk::plugin_error* before) noexcept {
   if (before != nullptr)
     fail(sdk::plugin_error(before->code,
-                           std::string(name_of(shape_.kind)) + ": participant " +
+                           std::string(sdk::collective_name(shape_.kind)) + ": participant " +
                                std::to_string(who.rank) + ": " + before->what(),
                            before->vendor_code, before->retryable));
   {
@@ -91,14 +71,6 @@ void collective_group::require_working(const std::string& name) const {
   if (!aborted_.empty()) sdk::throw_invalid(name + ": " + aborted_);
 }
 
-void collective_group::disagree(const collective_operation& first,
-                                const sdk::collective_shape& shape, uint32_t rank) {
-  sdk::throw_invalid(std::string(name_of(shape.kind)) +
-                     ": the participants disagree: participant " +
-                     std::to_string(first.first_caller()) + " has " + text(first.shape()) +
-                     ", participant " + std::to_string(rank) + " " + text(shape));
-}
-
 // Keeps the operation for abort().
 void collective_group::remember(const shared_operation& operation) {
   std::erase_if(begun_, [](const auto& one) { return one.expired(); });
@@ -127,13 +99,12 @@ collective_group::seat collective_group::join(const sdk::collective_shape& shape
     ++first_open_;
   }
   if (agrees && !failed) return {operation, rank};
-  try {
-    if (!agrees) disagree(*operation, shape, rank);
-    sdk::throw_invalid(name + ": the participants disagreed before");
-  } catch (const sdk::plugin_error& why) {
-    operation->fail(why);
-    throw;
-  }
+  const sdk::plugin_error why =
+      agrees ? sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT,
+                                 name + ": the participants disagreed before")
+             : sdk::disagreement(operation->first_caller(), operation->shape(), rank, shape);
+  operation->fail(why);
+  throw sdk::plugin_error(why);
 }
 
 collective_group::seat collective_group::meet(const sdk::collective_shape& shape, uint32_t rank,
@@ -151,12 +122,9 @@ collective_group::seat collective_group::meet(const sdk::collective_shape& shape
   const shared_operation operation = queue.front().operation;
   queue.pop_front();
   if (operation->shape() == shape) return {operation, mine};
-  try {
-    disagree(*operation, shape, rank);
-  } catch (const sdk::plugin_error& why) {
-    operation->fail(why);
-    throw;
-  }
+  const auto why = sdk::disagreement(operation->first_caller(), operation->shape(), rank, shape);
+  operation->fail(why);
+  throw sdk::plugin_error(why);
 }
 
 void collective_group::abort(const std::string& why) {
@@ -171,9 +139,9 @@ void collective_group::abort(const std::string& why) {
     messages_.clear();
   }
   for (const shared_operation& operation : all)
-    operation->fail(sdk::plugin_error(
-        TUTTI_ERROR_INVALID_ARGUMENT,
-        std::string(name_of(operation->shape().kind)) + ": the collective was aborted: " + why));
+    operation->fail(sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT,
+                                      std::string(sdk::collective_name(operation->shape().kind)) +
+                                          ": the collective was aborted: " + why));
 }
 
 }  // namespace tutti::host_device

@@ -85,8 +85,6 @@ class collective_group {
   };
 
   void require_working(const std::string& name) const;
-  [[noreturn]] static void disagree(const collective_operation& first,
-                                    const sdk::collective_shape& shape, uint32_t rank);
   void remember(const shared_operation& operation);
 
   const uint32_t size_;

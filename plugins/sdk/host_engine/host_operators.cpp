@@ -129,7 +129,7 @@ MatmulDevice device_of_product(const device_description& device, const MatmulPro
 bool has_product(const device_description& device, const MatmulProblem& problem,
                  host_routines set) {
   const MatmulDevice on = device_of_product(device, problem, set);
-  return find_kernel(set, matmul_program(problem, on).options + " matvec_rows") != nullptr;
+  return find_kernel(set, matmul_options(problem, on) + " matvec_rows") != nullptr;
 }
 
 bool is_scan(const operator_call& call) { return call.kind == TUTTI_OPERATOR_SCAN; }
@@ -211,7 +211,7 @@ struct host_operator_plan::state {
     const MatmulProblem problem = matmul_problem(call);
     const MatmulDevice on = device_of_product(device, problem, set);
     const MatmulPlan plan = plan_matmul(problem, on);
-    const std::string options = matmul_program(problem, on).options;
+    const std::string options = matmul_options(problem, on);
     const bool alone = static_cast<double>(problem.rows) * static_cast<double>(problem.cols) *
                            static_cast<double>(problem.depth) *
                            static_cast<double>(problem.batches) <
@@ -251,8 +251,7 @@ struct host_operator_plan::state {
 
   void plan_others(const device_description& device, const operator_call& call, host_routines set) {
     step_maker maker(set, steps, constants);
-    launch_operator(device, call, maker);
-    if (!steps.empty()) workspace_bytes = operator_workspace(device, call);
+    workspace_bytes = launch_operator(device, call, maker);
   }
 };
 
@@ -266,8 +265,7 @@ const char* host_operator_plan::against(const device_description& device, const 
                ? nullptr
                : "matmul: the host engine has no vectors of the device's width";
   }
-  const char* why = nullptr;
-  if (!supports_operator(device, call, &why)) return why;
+  if (const char* why = against_operator(device, call)) return why;
   if (call.kind == TUTTI_OPERATOR_CONVOLUTION &&
       find_kernel(routines, convolution_options(device, call.views[0].dtype) +
                                 " tutti_convolution_bands") == nullptr)

@@ -53,10 +53,10 @@ const lapack* load() {
     if (library == nullptr) continue;
     auto* found = new lapack{};
     finder in(library);
-    get_routines(in, found->f32, "s");
-    get_routines(in, found->f64, "d");
-    get_routines(in, found->c64, "c");
-    get_routines(in, found->c128, "z");
+    get_routines(in, std::get<0>(found->routines), "s");
+    get_routines(in, std::get<1>(found->routines), "d");
+    get_routines(in, std::get<2>(found->routines), "c");
+    get_routines(in, std::get<3>(found->routines), "z");
     if (in.is_complete()) {
       finder own(library);
       own.get(found->get_threads, "openblas_get_num_threads");

@@ -6,6 +6,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <tuple>
 
 namespace tutti::sdk {
 
@@ -44,28 +45,12 @@ struct lapack_routines {
 };
 
 struct lapack {
-  lapack_routines<float> f32;
-  lapack_routines<double> f64;
-  lapack_routines<std::complex<float>> c64;
-  lapack_routines<std::complex<double>> c128;
+  std::tuple<lapack_routines<float>, lapack_routines<double>, lapack_routines<std::complex<float>>,
+             lapack_routines<std::complex<double>>>
+      routines;
   // The thread count of OpenBLAS; null in other libraries.
   int (*get_threads)();
   void (*set_threads)(int);
-
-  template <typename T>
-  const lapack_routines<T>& of() const {
-    if constexpr (sizeof(typename real_of<T>::type) == sizeof(T)) {
-      if constexpr (sizeof(T) == sizeof(float))
-        return f32;
-      else
-        return f64;
-    } else {
-      if constexpr (sizeof(T) == sizeof(double))
-        return c64;
-      else
-        return c128;
-    }
-  }
 };
 
 /// Null if the library is not installed.

@@ -25,19 +25,16 @@
 namespace tutti::sdk {
 namespace {
 
-bool is_finite(float x) { return std::isfinite(x); }
-bool is_finite(double x) { return std::isfinite(x); }
 template <typename T>
-bool is_finite(std::complex<T> x) {
-  return std::isfinite(x.real()) && std::isfinite(x.imag());
+bool is_finite(T x) {
+  return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
 }
 
 // Whether 1 / x, which OpenBLAS multiplies by, overflows although x is not zero.
-bool has_no_inverse(float x) { return x != 0 && std::abs(x) < std::numeric_limits<float>::min(); }
-bool has_no_inverse(double x) { return x != 0 && std::abs(x) < std::numeric_limits<double>::min(); }
 template <typename T>
-bool has_no_inverse(std::complex<T> x) {
-  return has_no_inverse(std::max(std::abs(x.real()), std::abs(x.imag())));
+bool has_no_inverse(T x) {
+  const auto size = std::max(std::abs(std::real(x)), std::abs(std::imag(x)));
+  return size != 0 && size < std::numeric_limits<typename real_of<T>::type>::min();
 }
 
 // to[j * rows + i] = from[i * columns + j], in blocks that fit the cache.
@@ -65,7 +62,7 @@ class matrices {
 
  public:
   matrices(const lapack& library, const operator_call& call, std::byte* const* operands)
-      : use_(library.of<T>()),
+      : use_(std::get<lapack_routines<T>>(library.routines)),
         call_(call),
         operands_(operands),
         params_(matrix_params(call)),

@@ -157,10 +157,10 @@ void add_matmul(builds& to, MatmulElement element, int vector_bytes) {
                    "matmul_pack_columns",  "matmul_tiles_columns_packed",
                    "matmul_sum_splits",    "matvec_rows",
                    "matvec_columns"};
-  to[matmul_program(problem, device).options] = kernels;
+  to[matmul_options(problem, device)] = kernels;
   kernels.push_back("matmul_finish");
   problem.has_bias = true;
-  to[matmul_program(problem, device).options] = kernels;
+  to[matmul_options(problem, device)] = kernels;
 }
 
 // The macros that a source defines, except those inside #ifndef.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse products, row by row; f32 is computed in double, f64 in long double.
+// Products with sparse matrices, row by row, and elements of products at sparse positions; f32 is
+// computed in double, f64 in long double.
 #include <algorithm>
 #include <complex>
 #include <vector>
@@ -15,70 +16,75 @@ T* elements(const host_view& view) {
   return reinterpret_cast<T*>(view.data);
 }
 
+// The C++ product would change results with infinities and NaN.
+template <typename R>
+std::complex<R> plain_product(std::complex<R> a, std::complex<R> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+template <typename R>
+R plain_product(R a, R b) {
+  return a * b;
+}
+
+// The row of a matrix, `number` clamped to its rows.
+template <typename S>
+const S* row_at(const host_view& matrix, int64_t number) {
+  const auto last = static_cast<int64_t>(matrix.extent[0]) - 1;
+  return elements<const S>(matrix) +
+         static_cast<uint64_t>(std::clamp<int64_t>(number, 0, last)) * matrix.extent[1];
+}
+
 // Elements of type S, computed as T, with indices of type I.
 template <typename S, typename T, typename I>
-class sparse_rows {
- public:
-  explicit sparse_rows(const host_call& call)
-      : out_(elements<S>(call.views[0])),
-        starts_(elements<const I>(call.views[1])),
-        columns_(elements<const I>(call.views[2])),
-        values_(elements<const S>(call.views[3])),
-        b_(elements<const S>(call.views[4])),
-        count_(static_cast<int64_t>(call.views[2].extent[0])),
-        last_row_(static_cast<int64_t>(call.views[4].extent[0]) - 1),
-        width_(call.views[0].extent[1]) {}
-
-  void row(uint64_t m, std::vector<T>& sums) const {
-    sums.assign(width_, T(0));
-    for (int64_t k = start(m), end = start(m + 1); k < end; ++k) {
-      const T value(values_[k]);
-      const auto r = std::clamp<int64_t>(columns_[k], 0, last_row_);
-      const S* b = b_ + static_cast<uint64_t>(r) * width_;
-      for (uint64_t n = 0; n < width_; ++n) add_product(sums[n], value, T(b[n]));
+void multiply_rows(const host_call& call) {
+  const host_view* v = call.views;
+  const uint64_t rows = v[0].extent[0], width = v[0].extent[1];
+  if (rows == 0 || width == 0) return;
+  const auto count = static_cast<int64_t>(v[2].extent[0]);
+  const auto start = [&](uint64_t m) {
+    return std::clamp<int64_t>(elements<const I>(v[1])[m], 0, count);
+  };
+  const I* const columns = elements<const I>(v[2]);
+  const S* const values = elements<const S>(v[3]);
+  share_rows(call, rows, (v[2].extent[0] / rows + 1) * width, [&](uint64_t begin, uint64_t end) {
+    std::vector<T> sums;
+    for (uint64_t m = begin; m < end; ++m) {
+      sums.assign(width, T(0));
+      for (int64_t k = start(m), last = start(m + 1); k < last; ++k) {
+        const T value(values[k]);
+        const S* const b = row_at<S>(v[4], columns[k]);
+        for (uint64_t n = 0; n < width; ++n) sums[n] += plain_product(value, T(b[n]));
+      }
+      std::transform(sums.begin(), sums.end(), elements<S>(v[0]) + m * width,
+                     [](const T& s) { return S(s); });
     }
-    std::transform(sums.begin(), sums.end(), out_ + m * width_, [](const T& s) { return S(s); });
-  }
-
- private:
-  int64_t start(uint64_t m) const { return std::clamp<int64_t>(starts_[m], 0, count_); }
-
-  // The C++ product would change results with infinities and NaN.
-  template <typename R>
-  static void add_product(std::complex<R>& sum, std::complex<R> a, std::complex<R> b) {
-    sum += std::complex<R>(a.real() * b.real() - a.imag() * b.imag(),
-                           a.real() * b.imag() + a.imag() * b.real());
-  }
-  template <typename R>
-  static void add_product(R& sum, R a, R b) {
-    sum += a * b;
-  }
-
-  S* out_;
-  const I *starts_, *columns_;
-  const S *values_, *b_;
-  int64_t count_, last_row_;
-  uint64_t width_;
-};
+  });
+}
 
 template <typename S, typename T, typename I>
-void multiply_rows(const host_call& call) {
-  const uint64_t rows = call.views[0].extent[0], width = call.views[0].extent[1];
-  if (rows == 0 || width == 0) return;
-  const sparse_rows<S, T, I> all(call);
-  const uint64_t steps = (call.views[2].extent[0] / rows + 1) * width;
-  share_rows(call, rows, steps, [&](uint64_t begin, uint64_t end) {
-    std::vector<T> sums;
-    for (uint64_t m = begin; m < end; ++m) all.row(m, sums);
+void sample(const host_call& call) {
+  const host_view* v = call.views;
+  const uint64_t width = v[3].extent[1];
+  const I *const rows = elements<const I>(v[1]), *const columns = elements<const I>(v[2]);
+  share_rows(call, v[0].extent[0], width + 1, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t k = begin; k < end; ++k) {
+      T sum(0);
+      if (width > 0) {
+        const S *a = row_at<S>(v[3], rows[k]), *b = row_at<S>(v[4], columns[k]);
+        for (uint64_t n = 0; n < width; ++n) sum += plain_product(T(a[n]), T(b[n]));
+      }
+      elements<S>(v[0])[k] = S(sum);
+    }
   });
 }
 
 template <typename S, typename T>
 void run_indexed(const host_call& call) {
+  const bool samples = call.what->kind == TUTTI_OPERATOR_SDDMM;
   if (call.views[1].dtype == TUTTI_I32)
-    multiply_rows<S, T, int32_t>(call);
+    samples ? sample<S, T, int32_t>(call) : multiply_rows<S, T, int32_t>(call);
   else
-    multiply_rows<S, T, int64_t>(call);
+    samples ? sample<S, T, int64_t>(call) : multiply_rows<S, T, int64_t>(call);
 }
 
 }  // namespace
@@ -95,5 +101,6 @@ void spmm_on_host(const host_call& call) {
       return run_indexed<std::complex<double>, std::complex<long double>>(call);
   }
 }
+void sddmm_on_host(const host_call& call) { spmm_on_host(call); }
 
 }  // namespace tutti::sdk

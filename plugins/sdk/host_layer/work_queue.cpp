@@ -79,8 +79,6 @@ std::optional<plugin_error> completion::outcome() const {
   return failure_;
 }
 
-namespace {
-
 std::optional<plugin_error> failure_of(const std::function<void()>& work) {
   try {
     work();
@@ -95,8 +93,6 @@ std::optional<plugin_error> failure_of(const std::function<void()>& work) {
     return plugin_error(TUTTI_ERROR_INTERNAL, "exception of an unknown type");
   }
 }
-
-}  // namespace
 
 class work_queue::worker : public std::enable_shared_from_this<worker> {
  public:

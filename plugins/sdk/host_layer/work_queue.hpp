@@ -20,6 +20,9 @@ namespace tutti::sdk {
 /// Nanoseconds of a monotonic clock.
 uint64_t now_ns();
 
+/// Runs `work`; returns its exception as an error.
+std::optional<plugin_error> failure_of(const std::function<void()>& work);
+
 /// The outcome of one piece of work, or of a host event.
 class completion {
  public:
