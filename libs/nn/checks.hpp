@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/named_errors.hpp"
 #include "tutti/nn/initializers.hpp"
 #include "tutti/nn/layer.hpp"
 
@@ -35,5 +36,16 @@ array narrowed(const array& a, dtype type);
 
 /// The concatenation of both.
 shape joined(std::initializer_list<std::int64_t> first, const shape& rest);
+
+/// A layer without state; errors of `apply` are attributed to its kind.
+template <class F>
+layer stateless(layer_parts parts, F apply) {
+  parts.apply = [kind = parts.kind, apply = std::move(apply)](
+                    std::span<const array> parameters, std::span<const array>, const array& x,
+                    const pass& how) -> applied {
+    return {base::named(kind, [&] { return apply(parameters, x, how); }), {}};
+  };
+  return layer(std::move(parts));
+}
 
 }  // namespace tutti::nn::detail
