@@ -53,13 +53,9 @@ rmsprop::rmsprop(const rmsprop_options& given) : options(given) { check_options(
 std::vector<array> rmsprop::step(const std::vector<array>& parameters,
                                  const std::vector<array>& gradients) {
   check_options(options);
-  const std::vector<array> wide = detail::all_widened(parameters);
-  const std::vector<array> slopes = detail::all_widened(gradients);
-  detail::prepare_state("rmsprop", wide, slopes, slots_of(options), state_);
   const std::size_t count = parameters.size();
-  std::vector<array> updated;
-  for (std::size_t i = 0; i < count; ++i) {
-    const array g = penalized(slopes[i], wide[i], options.weight_decay);
+  const auto next = [&](std::size_t i, const array& p, const array& gradient) {
+    const array g = penalized(gradient, p, options.weight_decay);
     array& squares = state_[i];
     squares = squares * options.decay + square(g) * (1 - options.decay);
     array spread = squares;
@@ -76,10 +72,9 @@ std::vector<array> rmsprop::step(const std::vector<array>& parameters,
       state_[slot] = state_[slot] * options.momentum + change;
       change = state_[slot];
     }
-    updated.push_back(
-        detail::narrowed(wide[i] - change * options.learning_rate, parameters[i].dtype()));
-  }
-  return updated;
+    return p - change * options.learning_rate;
+  };
+  return detail::stepped("rmsprop", parameters, gradients, slots_of(options), state_, 0, next);
 }
 
 void rmsprop::load_state(std::span<const array> state) {
@@ -95,17 +90,12 @@ adagrad::adagrad(const adagrad_options& given) : options(given) { check_options(
 std::vector<array> adagrad::step(const std::vector<array>& parameters,
                                  const std::vector<array>& gradients) {
   check_options(options);
-  const std::vector<array> wide = detail::all_widened(parameters);
-  const std::vector<array> slopes = detail::all_widened(gradients);
-  detail::prepare_state("adagrad", wide, slopes, 1, state_, options.initial);
-  std::vector<array> updated;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const array g = penalized(slopes[i], wide[i], options.weight_decay);
+  const auto next = [&](std::size_t i, const array& p, const array& gradient) {
+    const array g = penalized(gradient, p, options.weight_decay);
     state_[i] = state_[i] + square(g);
-    const array next = wide[i] - g / (sqrt(state_[i]) + options.epsilon) * options.learning_rate;
-    updated.push_back(detail::narrowed(next, parameters[i].dtype()));
-  }
-  return updated;
+    return p - g / (sqrt(state_[i]) + options.epsilon) * options.learning_rate;
+  };
+  return detail::stepped("adagrad", parameters, gradients, 1, state_, options.initial, next);
 }
 
 void adagrad::load_state(std::span<const array> state) {
@@ -118,22 +108,14 @@ lion::lion(const lion_options& given) : options(given) { check_options(options);
 std::vector<array> lion::step(const std::vector<array>& parameters,
                               const std::vector<array>& gradients) {
   check_options(options);
-  const std::vector<array> wide = detail::all_widened(parameters);
-  const std::vector<array> slopes = detail::all_widened(gradients);
-  detail::prepare_state("lion", wide, slopes, 1, state_);
   const double kept = 1 - options.learning_rate * options.weight_decay;
-  std::vector<array> updated;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const array& p = wide[i];
-    const array& g = slopes[i];
+  const auto next = [&](std::size_t i, const array& p, const array& g) {
     array& m = state_[i];
     const array direction = sign(m * options.beta1 + g * (1 - options.beta1));
-    const array next =
-        (options.weight_decay > 0 ? p * kept : p) - direction * options.learning_rate;
     m = m * options.beta2 + g * (1 - options.beta2);
-    updated.push_back(detail::narrowed(next, parameters[i].dtype()));
-  }
-  return updated;
+    return (options.weight_decay > 0 ? p * kept : p) - direction * options.learning_rate;
+  };
+  return detail::stepped("lion", parameters, gradients, 1, state_, 0, next);
 }
 
 void lion::load_state(std::span<const array> state) {

@@ -73,30 +73,22 @@ adam::adam(const adam_options& given) : options(given) { check_options(options);
 std::vector<array> adam::step(const std::vector<array>& parameters,
                               const std::vector<array>& gradients) {
   check_options(options);
-  const std::vector<array> wide = detail::all_widened(parameters);
-  const std::vector<array> slopes = detail::all_widened(gradients);
-  detail::prepare_state("adam", wide, slopes, 2, state_);
-  ++steps_;
-  const auto t = static_cast<double>(steps_);
+  const auto t = static_cast<double>(steps_ + 1);
   const double scale1 = 1 / (1 - std::pow(options.beta1, t));
   const double scale2 = 1 / (1 - std::pow(options.beta2, t));
   const double penalty = options.decoupled ? 0 : options.weight_decay;
   const double decay = options.decoupled ? options.learning_rate * options.weight_decay : 0;
-  const std::size_t count = parameters.size();
-  std::vector<array> updated;
-  for (std::size_t i = 0; i < count; ++i) {
-    const array& p = wide[i];
-    const array g = penalty > 0 ? slopes[i] + p * penalty : slopes[i];
+  const auto next = [&](std::size_t i, const array& p, const array& gradient) {
+    const array g = penalty > 0 ? gradient + p * penalty : gradient;
     array& m = state_[i];
-    array& v = state_[count + i];
+    array& v = state_[parameters.size() + i];
     m = m * options.beta1 + g * (1 - options.beta1);
     v = v * options.beta2 + square(g) * (1 - options.beta2);
     const array direction = (m * scale1) / (sqrt(v * scale2) + options.epsilon);
-    const array kept = decay > 0 ? p * (1 - decay) : p;
-    const array next = kept - direction * options.learning_rate;
-    const dtype type = parameters[i].dtype();
-    updated.push_back(type == p.dtype() ? next : next.astype(type));
-  }
+    return (decay > 0 ? p * (1 - decay) : p) - direction * options.learning_rate;
+  };
+  std::vector<array> updated = detail::stepped("adam", parameters, gradients, 2, state_, 0, next);
+  ++steps_;
   return updated;
 }
 
