@@ -10,7 +10,6 @@
 
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "nn/reduced.hpp"
 #include "tutti/error.hpp"
 #include "tutti/nn/activations.hpp"
 #include "tutti/ops.hpp"
@@ -18,18 +17,6 @@
 namespace tutti::nn {
 
 using tutti::base::named;
-
-namespace detail {
-
-array reduced(const char* op, const array& losses, reduction how) {
-  if (how == reduction::none) return losses;
-  if (how == reduction::sum) return sum(losses);
-  if (losses.size() == 0)
-    throw shape_error(fmt::format("{}: no elements in {}", op, losses.shape().str()));
-  return mean(losses);
-}
-
-}  // namespace detail
 
 namespace {
 

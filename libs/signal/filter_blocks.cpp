@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "signal/filter_blocks.hpp"
+//
+// The effect of a filter on a block of samples, as matrices computed on the host.
 
 #include <algorithm>
 #include <boost/multiprecision/cpp_bin_float.hpp>
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "signal/recurrences.hpp"
 #include "tutti/host_memory.hpp"
 
 namespace tutti::op {

@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "elementwise_rows.hpp"
 #include "operators_document.hpp"
 #include "public_functions.hpp"
 #include "tutti_test/files.hpp"

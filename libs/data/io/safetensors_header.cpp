@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The JSON header of a safetensors file: conversion of text to checked entries and back.
-#include "safetensors_header.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "file.hpp"
+#include "data/io/safetensors.hpp"
 
 namespace tutti::io::safetensors {
 
