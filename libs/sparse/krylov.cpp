@@ -3,8 +3,6 @@
 // Orthogonalisation by classical Gram-Schmidt, twice ("twice is enough": L. Giraud, J. Langou, M.
 // Rozloznik, 2005), as products with all rows, including those of zeros, so that all steps have the
 // same shape.
-#include "sparse/krylov.hpp"
-
 #include <fmt/format.h>
 
 #include "sparse/solvers.hpp"
