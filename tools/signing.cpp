@@ -163,7 +163,7 @@ int identify(const options& o) {
   } catch (const std::exception& e) {
     line = {{"error", e.what()}};
   }
-  report_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
+  report_line(line);
   return 0;
 }
 
