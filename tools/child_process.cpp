@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 
@@ -128,8 +129,9 @@ void be_a_child() {
   ::setrlimit(RLIMIT_CORE, &none);
 }
 
-void report_line(std::string_view line) {
-  const std::string whole = std::string(line) + "\n";
+void report_line(const nlohmann::json& line) {
+  using nlohmann::json;
+  const std::string whole = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   for (std::string_view rest = whole; !rest.empty();) {
     const ssize_t written = ::write(reports, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,7 @@ child_end run_self(std::vector<std::string> arguments, const std::function<doubl
 void be_a_child();
 
 /// In the child: a line for the parent.
-void report_line(std::string_view line);
+void report_line(const nlohmann::json& line);
 
 /// "signal 11 (Segmentation fault)".
 std::string signal_text(int number);

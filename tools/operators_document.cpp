@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "elementwise_rows.hpp"
-
 namespace tutti::tools {
 namespace {
 
@@ -71,6 +69,33 @@ const other_header others[] = {
 #include "function_table.def"
 #undef TUTTI_OTHER_HEADER
 };
+
+std::string_view section_of(int id) {
+  struct section {
+    int first;
+    std::string_view title;
+  };
+  const section sections[] = {{81, "Parts of complex numbers"},
+                              {70, "Rounding, classification and kin"},
+                              {50, "Trigonometric and hyperbolic functions"},
+                              {40, "Exponentials and logarithms"},
+                              {20, "Comparison and logic"}};
+  for (const section& s : sections)
+    if (id >= s.first) return s.title;
+  return "Arithmetic";
+}
+
+std::vector<elementwise_row> collect() {
+  std::vector<elementwise_row> rows = {
+#define TUTTI_OP(id, name, arity, kinds, result, floats, ints, host, gradient, low, high, ulp, \
+                 doc)                                                                          \
+  {section_of(id), id, arity, #name, #kinds, #result, #gradient, low, high, ulp, doc},
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+  };
+  std::erase_if(rows, [](const elementwise_row& row) { return row.kinds == "IR"; });
+  return rows;
+}
 
 // ---- text
 
@@ -175,8 +200,13 @@ constexpr std::string_view head =
 // ---- rows of op_table.def
 
 std::string gradient_of(const elementwise_row& row) {
-  const std::string formulas = gradient_formulas(row);
-  return formulas.empty() ? reason_for_no_gradient(row) : code(formulas);
+  constexpr std::string_view opening = "GRAD(";
+  if (row.gradient.starts_with(opening))
+    return code(row.gradient.substr(opening.size(), row.gradient.size() - opening.size() - 1));
+  if (row.result == "BOOL") return "none: truth values";
+  if (row.kinds == "INTEGRAL") return "none: of integers";
+  if (row.name == "nextafter") return "none: a matter of representation";
+  return "none: constant in pieces";
 }
 
 std::string tolerance_of(const elementwise_row& row) {
@@ -286,6 +316,18 @@ std::string operators_table() {
 }  // namespace
 
 std::span<const operator_row> operator_rows() { return operators; }
+std::span<const elementwise_row> elementwise_rows() {
+  static const std::vector<elementwise_row> rows = collect();
+  return rows;
+}
+
+std::string number(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
 std::span<const function_row> function_rows() {
   static const std::vector<function_row> rows = collect_functions();
   return rows;

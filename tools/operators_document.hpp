@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "tutti/plugin.h"
 
@@ -51,6 +52,21 @@ struct other_header {
   const char* doc;
 };
 std::span<const other_header> other_headers();
+
+/// A public row of op_table.def.
+struct elementwise_row {
+  std::string_view section;
+  int id, arity;
+  std::string_view name;
+  std::string_view kinds, result;  // "NUMERIC", "SAME"
+  std::string_view gradient;       // "GRAD(g, g)" or "NO_GRAD"
+  double low, high, ulp;
+  std::string_view doc;
+};
+std::span<const elementwise_row> elementwise_rows();
+
+/// "0.5", without trailing zeros.
+std::string number(double value);
 
 /// The Markdown.
 std::string operators_document();

@@ -14,27 +14,25 @@
 
 namespace tutti::tools {
 
-/// In decimal digits, from `least` to `most`.
-inline CLI::Validator whole_number(uint64_t least, uint64_t most) {
-  const auto check = [least, most](const std::string& text) -> std::string {
-    uint64_t value = 0;
+template <class T>
+CLI::Validator number_between(T least, T most, const char* what) {
+  const auto check = [least, most, what](const std::string& text) -> std::string {
+    T value = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
     if (error == std::errc() && stop == end && value >= least && value <= most) return {};
-    return fmt::format("{} is not a whole number from {} to {}", text, least, most);
+    return fmt::format("{} is not {} from {} to {}", text, what, least, most);
   };
   return CLI::Validator(check, fmt::format("{} to {}", least, most));
 }
 
+/// In decimal digits, from `least` to `most`.
+inline CLI::Validator whole_number(uint64_t least, uint64_t most) {
+  return number_between(least, most, "a whole number");
+}
+
 inline CLI::Validator seconds_between(double least, double most) {
-  const auto check = [least, most](const std::string& text) -> std::string {
-    double value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc() && stop == end && value >= least && value <= most) return {};
-    return fmt::format("{} is not a number of seconds from {} to {}", text, least, most);
-  };
-  return CLI::Validator(check, fmt::format("{} to {}", least, most));
+  return number_between(least, most, "a number of seconds");
 }
 
 }  // namespace tutti::tools

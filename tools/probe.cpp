@@ -5,11 +5,14 @@
 #include "probe.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "child_process.hpp"
 #include "option_range.hpp"
@@ -22,10 +25,6 @@ namespace tutti::tools {
 namespace {
 
 using nlohmann::json;
-
-void report(const json& line) {
-  report_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
-}
 
 /// The data in the lines from a child.
 struct progress {
@@ -47,8 +46,8 @@ struct probe_options {
   bool with_answers = false;
 };
 
-void report_step(const std::string& step) { report({{"step", step}}); }
-void report_finding(const finding& f) { report({{"finding", to_json(f)}}); }
+void report_step(const std::string& step) { report_line({{"step", step}}); }
+void report_finding(const finding& f) { report_line({{"finding", to_json(f)}}); }
 
 void use_first(plugins::device_registry& registry, const plugins::plugin_file& file) {
   registry.left_out(file.name);  // which loads and lists
@@ -76,7 +75,7 @@ int run_probe(const probe_options& options) {
     } catch (const std::exception&) {  // the parent receives the same
     }
   }
-  report({{"done", true}});
+  report_line({{"done", true}});
   return 0;
 }
 
@@ -125,6 +124,66 @@ command add_probe(CLI::App& app) {
   parser->add_option("path", options->path)->required();
   parser->add_flag("--known-answers", options->with_answers);
   return {parser, [options] { return run_probe(*options); }};
+}
+
+namespace {
+
+/// The groups of `tutti verify` in `tutti doctor`: one for each kind of kernel.
+constexpr const char* kinds[] = {
+    "memory/copy",  "stream/order", "op/divide/f32/special", "op/add/i64/bits",
+    "cast/f32/f16", "philox",       "reduce/sum/inner/f32",  "matmul/f32/sizes",
+    "scan/sum/f32", "sort/f32",     "take/f32/i64",          "convolution/f32"};
+
+/// The lines from the child (verify.hpp).
+struct heard {
+  std::vector<std::string> names;
+  std::string running = "the opening of the device";
+  std::vector<std::string> failures;
+  int passed = 0;
+
+  void take(const json& line) {
+    if (line.contains("groups")) names = line["groups"].get<std::vector<std::string>>();
+    if (line.contains("group")) {
+      const auto number = line["group"].get<std::size_t>();
+      if (number < names.size()) running = names[number];
+    }
+    if (line.contains("problem")) failures.push_back(running + ": " + line.value("problem", ""));
+    if (!line.contains("result")) return;
+    const std::string outcome = line["result"].value("outcome", "");
+    passed += outcome == "passed" ? 1 : 0;
+    if (outcome == "failed") failures.push_back(running + ": " + line["result"].value("text", ""));
+  }
+};
+
+}  // namespace
+
+finding verify_device(const plugins::plugin_file& file, const std::string& device,
+                      const time_limits& limits) {
+  std::vector<std::string> words = {"verify", "--child", file.path.string(), "--device",
+                                    device.substr(device.find(':') + 1)};
+  for (const char* kind : kinds) words.insert(words.end(), {"--filter", kind});
+  heard all;
+  const child_end end = run_self(
+      words, [&] { return limits.computing; },
+      [&](std::string_view text) {
+        const json line = json::parse(text, nullptr, false);
+        if (line.is_object()) all.take(line);
+      });
+  if (end.how != child_end::kind::exited || end.number != 0)
+    all.failures.push_back(all.running + ": " + text_of(end, limits.computing));
+  finding f{finding::grade::good,
+            "known answers",
+            device,
+            fmt::format("{} groups of `tutti verify` are right", all.passed),
+            {}};
+  if (all.failures.empty()) return f;
+  f.how = finding::grade::problem;
+  f.text = fmt::format("{}", fmt::join(all.failures, "\n"));
+  f.advice = fmt::format(
+      "update the driver, or choose another device by TUTTI_DEVICE; `tutti verify "
+      "{}` tells more",
+      file.path.string());
+  return f;
 }
 
 }  // namespace tutti::tools

@@ -6,18 +6,23 @@
 // `tutti sign` obtains the version from the plugin itself, in a child process: it need not be
 // specified again, and a plugin that crashes has no other effect.
 #include <fmt/format.h>
+#include <sodium.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "base/small_file.hpp"
 #include "child_process.hpp"
 #include "command.hpp"
 #include "new_file.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/manifest.hpp"
 #include "plugin/trust.hpp"
-#include "secret_key.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tools {
@@ -25,6 +30,101 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+/// The secret half of a key, in a file that only its owner may read, and in memory that is wiped.
+class secret_key {
+ public:
+  secret_key();  ///< a new random key
+  /// Throws tutti::plugin_error for a file that is not a key, does not belong to this user, or that
+  /// other users may read or write.
+  explicit secret_key(const std::filesystem::path& file);
+  ~secret_key();
+  secret_key(const secret_key&) = delete;
+  secret_key& operator=(const secret_key&) = delete;
+
+  /// Ed25519, as 128 hexadecimal digits.
+  std::string sign(std::string_view text) const;
+  const plugins::key_bytes& public_bytes() const { return public_; }
+
+  /// Creates STEM.key, mode 0600, and STEM.pub. Throws tutti::io_error, without leaving files, if
+  /// one of them exists or cannot be written.
+  void write_files(const std::filesystem::path& stem) const;
+
+ private:
+  void derive();
+
+  plugins::key_bytes seed_{};
+  plugins::key_bytes public_{};
+  std::array<unsigned char, 64> secret_{};
+};
+
+constexpr std::size_t most_bytes = 4096;
+
+std::string key_text(const plugins::key_bytes& bytes, std::string_view word) {
+  return std::string(word) + plugins::to_hex(bytes.data(), bytes.size()) + "\n";
+}
+
+void wipe(std::string& text) { sodium_memzero(text.data(), text.size()); }
+
+void secret_key::derive() {
+  crypto_sign_seed_keypair(public_.data(), secret_.data(), seed_.data());
+}
+
+secret_key::secret_key() {
+  if (::sodium_init() < 0) throw plugin_error("libsodium finds no random numbers");
+  randombytes_buf(seed_.data(), seed_.size());
+  derive();
+}
+
+secret_key::secret_key(const fs::path& file) {
+  auto found = base::read_small_file(file, most_bytes);
+  if (!found) throw plugin_error(fmt::format("{}: there is no such key", file.string()));
+  try {
+    if (found->info.st_uid != ::geteuid())
+      throw plugin_error(fmt::format("it belongs to another user (id {})", found->info.st_uid));
+    if ((found->info.st_mode & 0077) != 0)
+      throw plugin_error(fmt::format("others may use it (mode {:04o}): chmod 600 {}",
+                                     found->info.st_mode & 07777, file.string()));
+    seed_ = plugins::parse_key(found->content, plugins::secret_key_word);
+  } catch (const plugin_error& e) {
+    wipe(found->content);
+    throw plugin_error(fmt::format("the key {} is refused: {}", file.string(), e.what()));
+  }
+  wipe(found->content);
+  derive();
+}
+
+secret_key::~secret_key() {
+  sodium_memzero(seed_.data(), seed_.size());
+  sodium_memzero(secret_.data(), secret_.size());
+}
+
+std::string secret_key::sign(std::string_view text) const {
+  std::array<unsigned char, crypto_sign_BYTES> signature{};
+  static_assert(std::tuple_size_v<decltype(secret_)> == crypto_sign_SECRETKEYBYTES);
+  crypto_sign_detached(signature.data(), nullptr,
+                       reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+                       secret_.data());
+  return plugins::to_hex(signature.data(), signature.size());
+}
+
+void secret_key::write_files(const fs::path& stem) const {
+  const fs::path secret = stem.string() + ".key", open = stem.string() + ".pub";
+  std::string text = key_text(seed_, plugins::secret_key_word);
+  try {
+    write_new_file(secret, text, 0600);
+  } catch (...) {
+    wipe(text);
+    throw;
+  }
+  wipe(text);
+  try {
+    write_new_file(open, key_text(public_, plugins::public_key_word), 0644);
+  } catch (...) {
+    ::unlink(secret.c_str());
+    throw;
+  }
+}
 
 struct options {
   std::string plugin, key;
@@ -63,7 +163,7 @@ int identify(const options& o) {
   } catch (const std::exception& e) {
     line = {{"error", e.what()}};
   }
-  report_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
+  report_line(line);
   return 0;
 }
 

@@ -68,9 +68,7 @@ void run_in_children(const verify_options& options, verify_report& report) {
 int run_verify(const verify_options& options) {
   if (options.is_child) {
     be_a_child();
-    run_checks(options, [&](const json& line) {
-      report_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
-    });
+    run_checks(options, report_line);
     return 0;
   }
   verify_report report(options);

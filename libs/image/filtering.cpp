@@ -35,14 +35,9 @@ array padded(const array& x, std::int64_t rows, std::int64_t columns, pad_mode m
 
 // The part beginning at `first` of an image that is wider by count - 1 pixels along the axis.
 array piece(const array& wide, int axis, std::int64_t first, std::int64_t count) {
-  shape starts, extents = wide.shape(), steps;
-  for (int any = 0; any < wide.ndim(); ++any) {
-    starts.push_back(0);
-    steps.push_back(1);
-  }
-  starts[wide.ndim() + axis] = first;
-  extents[wide.ndim() + axis] -= count - 1;
-  return op::strided_slice(wide, starts, extents, steps);
+  std::vector<slice> part(static_cast<std::size_t>(wide.ndim() + axis) + 1);
+  part.back() = {first, first + wide.dim(axis) - (count - 1)};
+  return slice_view(wide, part);
 }
 
 array times(const array& a, double weight) { return weight == 1 ? a : a * weight; }
@@ -76,7 +71,7 @@ array weighed_along(const array& wide, int axis, const std::vector<double>& weig
     return weighed_sum(weights, [&](std::size_t k) {
       return piece(wide, axis, static_cast<std::int64_t>(k), taps);
     });
-  const array w = op::image_constants(wide.device(), weights, {taps}, wide.dtype());
+  const array w = op::numbers_on(wide.device(), weights, {taps}, wide.dtype());
   return sum(sliding_window_view(wide, {taps}, axis) * w, -1);
 }
 

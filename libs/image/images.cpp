@@ -37,14 +37,8 @@ array as_batch(const array& x) {
 
 array image_neighbours(const array& wide, const shape& extents, std::int64_t row,
                        std::int64_t column) {
-  shape starts, steps;
-  for (int axis = 0; axis < extents.rank(); ++axis) {
-    starts.push_back(0);
-    steps.push_back(1);
-  }
-  starts[extents.rank() - 3] = row;
-  starts[extents.rank() - 2] = column;
-  return strided_slice(wide, starts, extents, steps);
+  const int rank = extents.rank();
+  return image::crop(wide, row, column, extents[rank - 3], extents[rank - 2]);
 }
 
 array image_numbers(const array& x, std::string_view op) {
@@ -56,12 +50,6 @@ array as_image_dtype(const array& y, dtype type, std::string_view op) {
   const double most = type == dtype::u8 ? 255 : 65535;
   // NaN fails the comparison.
   return cast(where(y > 0, minimum(round(y), most), zeros_like(y)), type, op);
-}
-
-array image_constants(const device& on, const std::vector<double>& values, const shape& extents,
-                      dtype type) {
-  if (type == dtype::f64) return array::from(values, extents, on);
-  return array::from(std::vector<float>(values.begin(), values.end()), extents, on);
 }
 
 }  // namespace op

@@ -31,8 +31,4 @@ array image_numbers(const array& x, std::string_view op);
 /// Converts the result y to x's dtype, rounded and clipped for integers.
 array as_image_dtype(const array& y, dtype type, std::string_view op);
 
-/// Host numbers, rounded once.
-array image_constants(const device& on, const std::vector<double>& values, const shape& extents,
-                      dtype type);
-
 }  // namespace tutti::op

@@ -155,7 +155,7 @@ array taken_along(const array& x, int axis, const axis_filter& along, std::int64
   split.insert(axis + 1, table.taps);
   shape column = {end - begin, table.taps};
   for (int later = axis + 1; later < x.ndim(); ++later) column.push_back(1);
-  const array weight = op::image_constants(x.device(), table.weight, column, x.dtype());
+  const array weight = op::numbers_on(x.device(), table.weight, column, x.dtype());
   const array side_by_side = reshape(near, split);
   if (table.taps > most_terms) return sum(side_by_side * weight, axis + 1);
   // There are too few channels for a reduction along them: one elementwise program instead.

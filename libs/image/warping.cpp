@@ -191,8 +191,7 @@ array rotate(const array& x, double degrees, const warp_options& options) {
   const std::vector<double> m = {c, -s, x0 - c * x1 + s * y1,  //
                                  s, c,  y0 - s * x1 - c * y1};
   const bool is_double = x.dtype() == dtype::f64;
-  const array matrix =
-      op::image_constants(x.device(), m, {2, 3}, is_double ? dtype::f64 : dtype::f32);
+  const array matrix = op::numbers_on(x.device(), m, {2, 3}, is_double ? dtype::f64 : dtype::f32);
   return base::named("rotate", [&] { return affine_warp(x, matrix, options); });
 }
 

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear classifiers: losses and their gradients on the device, with two products each.
+// Linear classifiers: losses and their gradients on the device, with two products each; L-BFGS on
+// host numbers.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "base/named_errors.hpp"
-#include "ml/lbfgs.hpp"
 #include "ml/samples.hpp"
+#include "nn/line_search.hpp"
 #include "tutti/ml/metrics.hpp"
 #include "tutti/ml/models.hpp"
 #include "tutti/movement.hpp"
@@ -20,6 +26,129 @@ namespace tutti::ml {
 using base::named;
 
 namespace {
+
+struct lbfgs_options {
+  int iterations = 100;
+  double tolerance = 1e-4;  ///< largest derivative at convergence
+  double noise = 1e-15;     ///< relative error of values: smaller differences are ignored
+  int history = 10;         ///< number of stored steps
+};
+
+struct lbfgs_result {
+  std::vector<double> place;
+  double value = 0;
+  int iterations = 0;
+  bool converged = false;
+};
+
+/// The value of a function at `place`; writes its derivatives to `gradient`.
+using smooth_function =
+    std::function<double(const std::vector<double>& place, std::vector<double>& gradient)>;
+
+using number_list = std::vector<double>;
+
+double product(const number_list& a, const number_list& b) {
+  double out = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) out += a[i] * b[i];
+  return out;
+}
+
+double largest(const number_list& a) {
+  double out = 0;
+  for (const double value : a) out = std::max(out, std::isnan(value) ? INFINITY : std::abs(value));
+  return out;
+}
+
+number_list moved(const number_list& from, double step, const number_list& direction) {
+  number_list out = from;
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] += step * direction[i];
+  return out;
+}
+
+struct pair_of_differences {
+  number_list place, gradient;
+  double curvature;  // their product, positive
+};
+
+// The negative product of the estimated inverse Hessian and the gradient.
+number_list descent(const number_list& gradient, const std::deque<pair_of_differences>& history) {
+  number_list d = moved(number_list(gradient.size()), -1, gradient);
+  std::vector<double> shares(history.size());
+  for (std::size_t i = history.size(); i-- > 0;) {
+    shares[i] = product(history[i].place, d) / history[i].curvature;
+    d = moved(d, -shares[i], history[i].gradient);
+  }
+  if (!history.empty()) {
+    const pair_of_differences& last = history.back();
+    const double scale = last.curvature / product(last.gradient, last.gradient);
+    for (double& value : d) value *= scale;
+  }
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    const double share = product(history[i].gradient, d) / history[i].curvature;
+    d = moved(d, shares[i] - share, history[i].place);
+  }
+  return d;
+}
+
+struct point {
+  number_list place, gradient;
+  double value;
+};
+
+constexpr int trials = 40;
+
+// The next point along `direction`; false if there is none.
+bool search_line(const smooth_function& f, const point& from, const number_list& direction,
+                 double first_step, double noise, point& next) {
+  const double slope = product(from.gradient, direction);
+  if (!(slope < 0)) return false;
+  double reached = 0;
+  const auto at = [&](double step) -> nn::detail::line_point {
+    next.place = moved(from.place, step, direction);
+    next.value = f(next.place, next.gradient);
+    reached = step;
+    return {step, next.value, product(next.gradient, direction)};
+  };
+  const double found =
+      nn::detail::strong_wolfe(at, {0, from.value, slope}, first_step, trials, noise).length;
+  if (found == 0) return false;
+  if (found != reached) at(found);
+  return true;
+}
+
+/// L-BFGS from `start` (J. Nocedal, S. Wright, "Numerical Optimization", 2006, algorithm 7.5) with
+/// the line search of nn. The optimiser of nn keeps its steps as arrays in the dtype of the
+/// parameters, which would take a launch and a wait for each product and lose the last steps in
+/// f32. Stops without convergence if no step is found.
+lbfgs_result minimize(const smooth_function& f, std::vector<double> start,
+                      const lbfgs_options& options) {
+  point here{std::move(start), {}, 0}, next{{}, {}, 0};
+  here.gradient.resize(here.place.size());
+  next.gradient.resize(here.place.size());
+  here.value = f(here.place, here.gradient);
+  std::deque<pair_of_differences> history;
+  int made = 0;
+  bool converged = largest(here.gradient) <= options.tolerance;
+  while (!converged && made < options.iterations) {
+    const number_list direction = descent(here.gradient, history);
+    const double first = history.empty() ? std::min(1.0, 1 / largest(here.gradient)) : 1;
+    if (!search_line(f, here, direction, first, options.noise, next)) {
+      // The history may be noise: retry along the gradient.
+      if (history.empty()) break;
+      history.clear();
+      continue;
+    }
+    ++made;
+    pair_of_differences step{moved(next.place, -1, here.place),
+                             moved(next.gradient, -1, here.gradient), 0};
+    step.curvature = product(step.place, step.gradient);
+    if (step.curvature > 0) history.push_back(std::move(step));
+    if (history.size() > static_cast<std::size_t>(options.history)) history.pop_front();
+    std::swap(here, next);
+    converged = largest(here.gradient) <= options.tolerance;
+  }
+  return {std::move(here.place), here.value, made, converged};
+}
 
 // For scores [rows, functions]: the mean loss, and the derivatives of each row's loss.
 struct losses_and_slopes {

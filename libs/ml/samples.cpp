@@ -68,9 +68,7 @@ std::vector<double> host_values(const array& a) {
 }
 
 array numbers_like(const array& like, std::span<const double> values, const shape& extents) {
-  if (like.dtype() == dtype::f64) return array::from(values, extents, like.device());
-  const std::vector<float> narrow(values.begin(), values.end());
-  return array::from(narrow, extents, like.device());
+  return op::numbers_on(like.device(), {values.begin(), values.end()}, extents, like.dtype());
 }
 
 array as_labels(const array& y, std::int64_t rows, const char* op) {

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include "tutti/error.hpp"
+#include "tutti/grad.hpp"
+#include "tutti/movement.hpp"
+#include "tutti/ops.hpp"
 
 namespace tutti::nn::detail {
 
@@ -46,6 +49,25 @@ shape joined(std::initializer_list<std::int64_t> first, const shape& rest) {
   for (const std::int64_t extent : first) out.push_back(extent);
   for (const std::int64_t extent : rest) out.push_back(extent);
   return out;
+}
+
+array reduced(const char* op, const array& losses, reduction how) {
+  if (how == reduction::none) return losses;
+  if (how == reduction::sum) return sum(losses);
+  if (losses.size() == 0)
+    throw shape_error(fmt::format("{}: no elements in {}", op, losses.shape().str()));
+  return mean(losses);
+}
+
+std::vector<array> steps_of(const array& sequence, int axis) {
+  const vector_function forward = [axis](const std::vector<array>& of) {
+    return unstack(of[0], axis);
+  };
+  const backward_function backward = [axis](const std::vector<array>&, const std::vector<array>&,
+                                            const std::vector<array>& cotangents) {
+    return std::vector<array>{stack(cotangents, axis)};
+  };
+  return custom_vjp(forward, backward)({sequence});
 }
 
 }  // namespace tutti::nn::detail

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Argument checks of layers and losses, and the dtypes that they compute in.
+// Argument checks of layers and losses, the dtypes that they compute in, and other common parts.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "base/named_errors.hpp"
 #include "tutti/nn/initializers.hpp"
 #include "tutti/nn/layer.hpp"
+#include "tutti/nn/losses.hpp"
 
 namespace tutti::nn::detail {
 
@@ -35,5 +37,23 @@ array narrowed(const array& a, dtype type);
 
 /// The concatenation of both.
 shape joined(std::initializer_list<std::int64_t> first, const shape& rest);
+
+/// Throws shape_error for the mean of no elements.
+array reduced(const char* op, const array& losses, reduction how);
+
+/// unstack() with a gradient that stacks the cotangents of all steps at once. The gradient of T
+/// views would add up T arrays of zeros with one step each.
+std::vector<array> steps_of(const array& sequence, int axis);
+
+/// A layer without state; errors of `apply` are attributed to its kind.
+template <class F>
+layer stateless(layer_parts parts, F apply) {
+  parts.apply = [kind = parts.kind, apply = std::move(apply)](
+                    std::span<const array> parameters, std::span<const array>, const array& x,
+                    const pass& how) -> applied {
+    return {base::named(kind, [&] { return apply(parameters, x, how); }), {}};
+  };
+  return layer(std::move(parts));
+}
 
 }  // namespace tutti::nn::detail

@@ -45,15 +45,12 @@ layer convolution_layer(const char* op, std::int64_t in, std::int64_t out, int a
     parts.names.push_back("bias");
     parts.parameters.push_back(zeros({out}, type, on));
   }
-  parts.apply = [=, order = options.order](std::span<const array> parameters,
-                                           std::span<const array>, const array& x,
-                                           const pass&) -> applied {
-    return named(op, [&]() -> applied {
-      check_image(op, x, in, axes, order);
-      return {convolve(x, parameters), {}};
-    });
-  };
-  return layer(std::move(parts));
+  return detail::stateless(
+      std::move(parts),
+      [=, order = options.order](std::span<const array> parameters, const array& x, const pass&) {
+        check_image(op, x, in, axes, order);
+        return convolve(x, parameters);
+      });
 }
 
 layer forward_convolution(const char* op, int axes, std::int64_t in, std::int64_t out,
@@ -112,12 +109,10 @@ layer transposed_convolution(const char* op, int axes, std::int64_t in, std::int
 }
 
 layer pooling_layer(const char* op, activation pool) {
-  layer_parts parts{.kind = op};
-  parts.apply = [op, pool = std::move(pool)](std::span<const array>, std::span<const array>,
-                                             const array& x, const pass&) -> applied {
-    return named(op, [&]() -> applied { return {pool(x), {}}; });
-  };
-  return layer(std::move(parts));
+  return detail::stateless(
+      {.kind = op}, [pool = std::move(pool)](std::span<const array>, const array& x, const pass&) {
+        return pool(x);
+      });
 }
 
 array without_places(const array& pooled, channel_order order) {

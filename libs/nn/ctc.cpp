@@ -8,8 +8,6 @@
 
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "nn/reduced.hpp"
-#include "nn/steps.hpp"
 #include "tutti/error.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/movement.hpp"

@@ -64,50 +64,41 @@ layer embedding(std::int64_t count, std::int64_t width, random::key key,
     parts.names = {"weight"};
     parts.parameters = {detail::initial_values("embedding", "embedding_options::weight",
                                                options.weight, key, {count, width}, type, on)};
-    parts.apply = [padding](std::span<const array> parameters, std::span<const array>,
-                            const array& x, const pass&) -> applied {
-      return named("embedding", [&]() -> applied {
-        const array y = take(parameters[0], x, 0);
-        if (!padding) return {y, {}};
-        return {where(expand_dims(x == *padding, -1), zeros({}, y.dtype(), y.device()), y), {}};
-      });
-    };
-    return layer(std::move(parts));
+    return detail::stateless(std::move(parts), [padding](std::span<const array> parameters,
+                                                         const array& x, const pass&) {
+      const array y = take(parameters[0], x, 0);
+      if (!padding) return y;
+      return where(expand_dims(x == *padding, -1), zeros({}, y.dtype(), y.device()), y);
+    });
   });
 }
 
 layer flatten() {
-  layer_parts parts{.kind = "flatten"};
-  parts.apply = [](std::span<const array>, std::span<const array>, const array& x,
-                   const pass&) -> applied {
-    if (x.ndim() < 1) throw shape_error("flatten: needs an axis N, got []");
-    return named("flatten", [&]() -> applied {
-      shape rest = x.shape();  // not -1, which is undefined if N is 0
-      rest.erase(0);
-      return {x.reshape({x.dim(0), rest.size()}), {}};
-    });
-  };
-  return layer(std::move(parts));
+  return detail::stateless({.kind = "flatten"},
+                           [](std::span<const array>, const array& x, const pass&) {
+                             if (x.ndim() < 1)
+                               throw shape_error("flatten: needs an axis N, got []");
+                             shape rest = x.shape();  // not -1, which is undefined if N is 0
+                             rest.erase(0);
+                             return x.reshape({x.dim(0), rest.size()});
+                           });
 }
 
 layer dropout(double rate, const dropout_options& options) {
   detail::require_option(rate >= 0 && rate < 1, "dropout", "rate", rate);
-  layer_parts parts{.kind = "dropout"};
-  parts.apply = [rate, shared = options.shared](std::span<const array>, std::span<const array>,
-                                                const array& x, const pass& how) -> applied {
-    if (!how.training || rate == 0) return {x, {}};
+  const auto apply = [rate, shared = options.shared](std::span<const array>, const array& x,
+                                                     const pass& how) {
+    if (!how.training || rate == 0) return x;
     if (!how.key) throw value_error("dropout: training needs a key: nn::training(key)");
-    return named("dropout", [&]() -> applied {
-      detail::require_floating("dropout", "input", x.dtype());
-      shape drawn = x.shape();
-      const unsigned together = shared.given() ? shared.mask(x.ndim(), "dropout") : 0;
-      for (int i = 0; i < x.ndim(); ++i)
-        if ((together >> i & 1U) != 0) drawn[i] = 1;
-      const array kept = random::bernoulli(*how.key, drawn, 1 - rate, x.device());
-      return {where(kept, x * (1 / (1 - rate)), zeros({}, x.dtype(), x.device())), {}};
-    });
+    detail::require_floating("dropout", "input", x.dtype());
+    shape drawn = x.shape();
+    const unsigned together = shared.given() ? shared.mask(x.ndim(), "dropout") : 0;
+    for (int i = 0; i < x.ndim(); ++i)
+      if ((together >> i & 1U) != 0) drawn[i] = 1;
+    const array kept = random::bernoulli(*how.key, drawn, 1 - rate, x.device());
+    return where(kept, x * (1 / (1 - rate)), zeros({}, x.dtype(), x.device()));
   };
-  return layer(std::move(parts));
+  return detail::stateless({.kind = "dropout"}, apply);
 }
 
 }  // namespace tutti::nn

@@ -276,17 +276,15 @@ layer layer_norm(const shape& extents, const layer_norm_options& options, dtype 
     if (extents.rank() < 1) throw value_error("layer_norm: needs one axis or more");
     check_epsilon("layer_norm", options.epsilon);
     layer_parts parts = with_scale("layer_norm", extents, options.weight, options.bias, type, on);
-    parts.apply = [extents, o = options](std::span<const array> parameters, std::span<const array>,
-                                         const array& given, const pass&) -> applied {
-      return named("layer_norm", [&]() -> applied {
-        const axis_list over = last_axes("layer_norm", extents, given);
-        norm_options by{.epsilon = o.epsilon};
-        if (o.weight) by.weight = parameters[0];
-        if (o.bias) by.bias = parameters[o.weight ? 1 : 0];
-        return {layer_norm(given, over, by), {}};
-      });
+    const auto apply = [extents, o = options](std::span<const array> parameters, const array& given,
+                                              const pass&) {
+      const axis_list over = last_axes("layer_norm", extents, given);
+      norm_options by{.epsilon = o.epsilon};
+      if (o.weight) by.weight = parameters[0];
+      if (o.bias) by.bias = parameters[o.weight ? 1 : 0];
+      return layer_norm(given, over, by);
     };
-    return layer(std::move(parts));
+    return detail::stateless(std::move(parts), apply);
   });
 }
 
@@ -301,17 +299,14 @@ layer group_norm(std::int64_t groups, std::int64_t channels, const group_norm_op
     check_epsilon("group_norm", options.epsilon);
     layer_parts parts =
         with_scale("group_norm", {channels}, options.affine, options.affine, type, on);
-    parts.apply = [groups, channels, o = options](std::span<const array> parameters,
-                                                  std::span<const array>, const array& given,
-                                                  const pass&) -> applied {
-      return named("group_norm", [&]() -> applied {
-        check_channels_of("group_norm", given, channels, o.order);
-        norm_options by{.epsilon = o.epsilon, .order = o.order};
-        if (o.affine) by.weight = parameters[0], by.bias = parameters[1];
-        return {group_norm(given, groups, by), {}};
-      });
+    const auto apply = [groups, channels, o = options](std::span<const array> parameters,
+                                                       const array& given, const pass&) {
+      check_channels_of("group_norm", given, channels, o.order);
+      norm_options by{.epsilon = o.epsilon, .order = o.order};
+      if (o.affine) by.weight = parameters[0], by.bias = parameters[1];
+      return group_norm(given, groups, by);
     };
-    return layer(std::move(parts));
+    return detail::stateless(std::move(parts), apply);
   });
 }
 
@@ -320,14 +315,12 @@ layer rms_norm(const shape& extents, double epsilon, dtype type, const device& o
     if (extents.rank() < 1) throw value_error("rms_norm: needs one axis or more");
     check_epsilon("rms_norm", epsilon);
     layer_parts parts = with_scale("rms_norm", extents, true, false, type, on);
-    parts.apply = [extents, epsilon](std::span<const array> parameters, std::span<const array>,
-                                     const array& given, const pass&) -> applied {
-      return named("rms_norm", [&]() -> applied {
-        const axis_list over = last_axes("rms_norm", extents, given);
-        return {rms_norm(given, over, {.weight = parameters[0], .epsilon = epsilon}), {}};
-      });
+    const auto apply = [extents, epsilon](std::span<const array> parameters, const array& given,
+                                          const pass&) {
+      const axis_list over = last_axes("rms_norm", extents, given);
+      return rms_norm(given, over, {.weight = parameters[0], .epsilon = epsilon});
     };
-    return layer(std::move(parts));
+    return detail::stateless(std::move(parts), apply);
   });
 }
 

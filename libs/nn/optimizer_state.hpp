@@ -15,8 +15,6 @@ namespace tutti::nn::detail {
 inline bool is_rate(double value) { return std::isfinite(value) && value >= 0; }
 inline bool is_decay(double value) { return value >= 0 && value < 1; }
 
-/// f16 and bf16 as f32: most optimisers compute in f32, because f16 can represent neither their
-/// epsilon nor the squares of small gradients.
 std::vector<array> all_widened(const std::vector<array>& arrays);
 
 /// Throws unless each array of `state` can belong to a parameter. Computes no array.
@@ -27,5 +25,19 @@ void check_loaded(const char* op, std::span<const array> state);
 void prepare_state(const char* op, const std::vector<array>& parameters,
                    const std::vector<array>& gradients, std::size_t slots,
                    std::vector<array>& state, double initial = 0);
+
+/// After prepare_state(), next(i, parameter, gradient) of each parameter. f16 and bf16 are computed
+/// in f32, because f16 can represent neither epsilon nor the squares of small gradients.
+template <class F>
+std::vector<array> stepped(const char* op, const std::vector<array>& parameters,
+                           const std::vector<array>& gradients, std::size_t slots,
+                           std::vector<array>& state, double initial, F next) {
+  const std::vector<array> wide = all_widened(parameters), slopes = all_widened(gradients);
+  prepare_state(op, wide, slopes, slots, state, initial);
+  std::vector<array> updated;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    updated.push_back(narrowed(next(i, wide[i], slopes[i]), parameters[i].dtype()));
+  return updated;
+}
 
 }  // namespace tutti::nn::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SGD and Adam. Each parameter's update is elementwise, so it fuses into one program; values that
-// change between steps are scalar arguments.
+// SGD, Adam, RMSprop, Adagrad and Lion. Each parameter's update is elementwise, so it fuses into
+// one program; values that change between steps are scalar arguments.
 #include "tutti/nn/optimizers.hpp"
 
 #include <fmt/format.h>
@@ -73,30 +73,22 @@ adam::adam(const adam_options& given) : options(given) { check_options(options);
 std::vector<array> adam::step(const std::vector<array>& parameters,
                               const std::vector<array>& gradients) {
   check_options(options);
-  const std::vector<array> wide = detail::all_widened(parameters);
-  const std::vector<array> slopes = detail::all_widened(gradients);
-  detail::prepare_state("adam", wide, slopes, 2, state_);
-  ++steps_;
-  const auto t = static_cast<double>(steps_);
+  const auto t = static_cast<double>(steps_ + 1);
   const double scale1 = 1 / (1 - std::pow(options.beta1, t));
   const double scale2 = 1 / (1 - std::pow(options.beta2, t));
   const double penalty = options.decoupled ? 0 : options.weight_decay;
   const double decay = options.decoupled ? options.learning_rate * options.weight_decay : 0;
-  const std::size_t count = parameters.size();
-  std::vector<array> updated;
-  for (std::size_t i = 0; i < count; ++i) {
-    const array& p = wide[i];
-    const array g = penalty > 0 ? slopes[i] + p * penalty : slopes[i];
+  const auto next = [&](std::size_t i, const array& p, const array& gradient) {
+    const array g = penalty > 0 ? gradient + p * penalty : gradient;
     array& m = state_[i];
-    array& v = state_[count + i];
+    array& v = state_[parameters.size() + i];
     m = m * options.beta1 + g * (1 - options.beta1);
     v = v * options.beta2 + square(g) * (1 - options.beta2);
     const array direction = (m * scale1) / (sqrt(v * scale2) + options.epsilon);
-    const array kept = decay > 0 ? p * (1 - decay) : p;
-    const array next = kept - direction * options.learning_rate;
-    const dtype type = parameters[i].dtype();
-    updated.push_back(type == p.dtype() ? next : next.astype(type));
-  }
+    return (decay > 0 ? p * (1 - decay) : p) - direction * options.learning_rate;
+  };
+  std::vector<array> updated = detail::stepped("adam", parameters, gradients, 2, state_, 0, next);
+  ++steps_;
   return updated;
 }
 
@@ -129,6 +121,115 @@ void adam::load_state(std::span<const array> state, std::int64_t steps) {
   }
   state_.assign(state.begin(), state.end());
   steps_ = steps;
+}
+
+namespace {
+
+void check_options(const rmsprop_options& o) {
+  require_option(is_rate(o.learning_rate), "rmsprop", "learning_rate", o.learning_rate);
+  require_option(is_decay(o.decay), "rmsprop", "decay", o.decay);
+  require_option(is_rate(o.epsilon), "rmsprop", "epsilon", o.epsilon);
+  require_option(is_decay(o.momentum), "rmsprop", "momentum", o.momentum);
+  require_option(is_rate(o.weight_decay), "rmsprop", "weight_decay", o.weight_decay);
+}
+
+void check_options(const adagrad_options& o) {
+  require_option(is_rate(o.learning_rate), "adagrad", "learning_rate", o.learning_rate);
+  require_option(is_rate(o.epsilon), "adagrad", "epsilon", o.epsilon);
+  require_option(is_rate(o.initial), "adagrad", "initial", o.initial);
+  require_option(is_rate(o.weight_decay), "adagrad", "weight_decay", o.weight_decay);
+}
+
+void check_options(const lion_options& o) {
+  require_option(is_rate(o.learning_rate), "lion", "learning_rate", o.learning_rate);
+  require_option(is_decay(o.beta1), "lion", "beta1", o.beta1);
+  require_option(is_decay(o.beta2), "lion", "beta2", o.beta2);
+  require_option(is_rate(o.weight_decay), "lion", "weight_decay", o.weight_decay);
+}
+
+array penalized(const array& gradient, const array& parameter, double weight_decay) {
+  return weight_decay > 0 ? gradient + parameter * weight_decay : gradient;
+}
+
+std::size_t slots_of(const rmsprop_options& o) {
+  return std::size_t{1} + (o.centered ? 1 : 0) + (o.momentum > 0 ? 1 : 0);
+}
+
+}  // namespace
+
+rmsprop::rmsprop(const rmsprop_options& given) : options(given) { check_options(options); }
+
+std::vector<array> rmsprop::step(const std::vector<array>& parameters,
+                                 const std::vector<array>& gradients) {
+  check_options(options);
+  const std::size_t count = parameters.size();
+  const auto next = [&](std::size_t i, const array& p, const array& gradient) {
+    const array g = penalized(gradient, p, options.weight_decay);
+    array& squares = state_[i];
+    squares = squares * options.decay + square(g) * (1 - options.decay);
+    array spread = squares;
+    std::size_t slot = i + count;
+    if (options.centered) {
+      array& means = state_[slot];
+      means = means * options.decay + g * (1 - options.decay);
+      // For equal gradients the difference is 0, and rounding may make it negative.
+      spread = maximum(squares - square(means), 0);
+      slot += count;
+    }
+    array change = g / (sqrt(spread) + options.epsilon);
+    if (options.momentum > 0) {
+      state_[slot] = state_[slot] * options.momentum + change;
+      change = state_[slot];
+    }
+    return p - change * options.learning_rate;
+  };
+  return detail::stepped("rmsprop", parameters, gradients, slots_of(options), state_, 0, next);
+}
+
+void rmsprop::load_state(std::span<const array> state) {
+  detail::check_loaded("rmsprop::load_state", state);
+  if (state.size() % slots_of(options) != 0)
+    throw value_error(fmt::format("rmsprop::load_state: {} arrays, but each parameter has {}",
+                                  state.size(), slots_of(options)));
+  state_.assign(state.begin(), state.end());
+}
+
+adagrad::adagrad(const adagrad_options& given) : options(given) { check_options(options); }
+
+std::vector<array> adagrad::step(const std::vector<array>& parameters,
+                                 const std::vector<array>& gradients) {
+  check_options(options);
+  const auto next = [&](std::size_t i, const array& p, const array& gradient) {
+    const array g = penalized(gradient, p, options.weight_decay);
+    state_[i] = state_[i] + square(g);
+    return p - g / (sqrt(state_[i]) + options.epsilon) * options.learning_rate;
+  };
+  return detail::stepped("adagrad", parameters, gradients, 1, state_, options.initial, next);
+}
+
+void adagrad::load_state(std::span<const array> state) {
+  detail::check_loaded("adagrad::load_state", state);
+  state_.assign(state.begin(), state.end());
+}
+
+lion::lion(const lion_options& given) : options(given) { check_options(options); }
+
+std::vector<array> lion::step(const std::vector<array>& parameters,
+                              const std::vector<array>& gradients) {
+  check_options(options);
+  const double kept = 1 - options.learning_rate * options.weight_decay;
+  const auto next = [&](std::size_t i, const array& p, const array& g) {
+    array& m = state_[i];
+    const array direction = sign(m * options.beta1 + g * (1 - options.beta1));
+    m = m * options.beta2 + g * (1 - options.beta2);
+    return (options.weight_decay > 0 ? p * kept : p) - direction * options.learning_rate;
+  };
+  return detail::stepped("lion", parameters, gradients, 1, state_, 0, next);
+}
+
+void lion::load_state(std::span<const array> state) {
+  detail::check_loaded("lion::load_state", state);
+  state_.assign(state.begin(), state.end());
 }
 
 }  // namespace tutti::nn

@@ -9,8 +9,8 @@
 
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "nn/steps.hpp"
 #include "tutti/error.hpp"
+#include "tutti/grad.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
 

@@ -7,15 +7,18 @@
 #include <cmath>
 
 #include "base/named_errors.hpp"
-#include "signal/lengths.hpp"
 #include "tutti/convolution.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/pooling.hpp"
 #include "tutti/signal.hpp"
 
-namespace tutti {
-namespace op {
+namespace tutti::signal {
 
+using base::named;
+
+namespace {
+
+/// The smallest product of powers of 2, 3 and 5 that is at least `least`.
 std::int64_t smooth_length(std::int64_t least) {
   // The maximum number of elements of an array.
   if (least <= 6 || least > std::int64_t{1} << 60) return least;
@@ -29,14 +32,6 @@ std::int64_t smooth_length(std::int64_t least) {
     }
   return best;
 }
-
-}  // namespace op
-
-namespace signal {
-
-using base::named;
-
-namespace {
 
 // The part of the full convolution along each of the axes that is required.
 struct convolution_extents {
@@ -185,8 +180,8 @@ array by_transforms(const convolution_call& c, bool is_valid, const char* op) {
   shape points;
   for (int i = 0; i < c.axes.rank(); ++i)
     // Values that wrap around are in elements that `valid` omits.
-    points.push_back(op::smooth_length(is_valid ? std::max(e.a[i], e.v[i])
-                                                : graph::extent_sum(e.a[i], e.v[i] - 1, op)));
+    points.push_back(smooth_length(is_valid ? std::max(e.a[i], e.v[i])
+                                            : graph::extent_sum(e.a[i], e.v[i] - 1, op)));
   const array a = op::cast(c.a, graph::compute_dtype(type), op);
   const array v = op::cast(c.v, a.dtype(), op);
   const axis_list axes(c.axes);
@@ -255,5 +250,4 @@ array correlate(const array& a, const array& v, const convolve_options& options)
   });
 }
 
-}  // namespace signal
-}  // namespace tutti
+}  // namespace tutti::signal

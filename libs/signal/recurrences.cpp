@@ -4,14 +4,329 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
 
 #include "signal/windows.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti::op {
 
 namespace {
+
+/// Row-major.
+struct host_matrix {
+  std::int64_t rows, columns;
+  std::vector<double> values;
+
+  host_matrix(std::int64_t m, std::int64_t n)
+      : rows(m),
+        columns(n),
+        values(detail::host_vector<double>(
+            "lfilter", static_cast<std::uint64_t>(graph::extent_product(m, n, "lfilter")))) {}
+  double& at(std::int64_t i, std::int64_t j) {
+    return values[static_cast<std::size_t>(i * columns + j)];
+  }
+  double at(std::int64_t i, std::int64_t j) const {
+    return values[static_cast<std::size_t>(i * columns + j)];
+  }
+};
+
+host_matrix identity_matrix(std::int64_t n) {
+  host_matrix m(n, n);
+  for (std::int64_t i = 0; i < n; ++i) m.at(i, i) = 1;
+  return m;
+}
+
+host_matrix product_of(const host_matrix& a, const host_matrix& b) {
+  host_matrix c(a.rows, b.columns);
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (std::int64_t j = 0; j < b.columns; ++j) {
+      long double sum = 0;
+      for (std::int64_t k = 0; k < a.columns; ++k)
+        sum += static_cast<long double>(a.at(i, k)) * b.at(k, j);
+      c.at(i, j) = static_cast<double>(sum);
+    }
+  return c;
+}
+
+/// The outputs y of a block and the state s' after it, from its samples x and the state s before: y
+/// = x H + s O, s' = x K + s P.
+struct block_matrices {
+  host_matrix outputs_of_samples, outputs_of_state, state_of_samples, state_of_state;
+};
+
+/// Conversion of states for blocks: z = s inwards, s = z outwards.
+struct state_basis {
+  host_matrix inwards, outwards;
+};
+
+using boost::multiprecision::cpp_bin_float_100;
+// Covariances of direct forms have condition numbers of 10^30 and more.
+using exact =
+    boost::multiprecision::number<cpp_bin_float_100::backend_type, boost::multiprecision::et_off>;
+
+struct exact_matrix {
+  std::size_t rows, columns;
+  std::vector<exact> values;
+  exact_matrix(std::size_t m, std::size_t n) : rows(m), columns(n), values(m * n) {}
+  exact& at(std::size_t i, std::size_t j) { return values[i * columns + j]; }
+  const exact& at(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
+};
+
+// s' = x b + s a, y = x d + s c: one step of a filter.
+struct one_step {
+  exact_matrix a, b, c;
+  exact d;
+};
+
+constexpr std::int64_t most_states = 48;
+constexpr std::size_t most_remembered = 32;
+
+exact_matrix operator*(const exact_matrix& a, const exact_matrix& b) {
+  exact_matrix c(a.rows, b.columns);
+  for (std::size_t i = 0; i < a.rows; ++i)
+    for (std::size_t k = 0; k < a.columns; ++k) {
+      const exact& left = a.at(i, k);
+      if (left == 0) continue;
+      for (std::size_t j = 0; j < b.columns; ++j) c.at(i, j) += left * b.at(k, j);
+    }
+  return c;
+}
+
+exact_matrix transposed(const exact_matrix& a) {
+  exact_matrix t(a.columns, a.rows);
+  for (std::size_t i = 0; i < a.rows; ++i)
+    for (std::size_t j = 0; j < a.columns; ++j) t.at(j, i) = a.at(i, j);
+  return t;
+}
+
+exact largest(const exact_matrix& a) {
+  exact most = 0;
+  for (const exact& v : a.values) most = std::max<exact>(most, abs(v));
+  return most;
+}
+
+host_matrix rounded(const exact_matrix& a) {
+  host_matrix m(static_cast<std::int64_t>(a.rows), static_cast<std::int64_t>(a.columns));
+  for (std::size_t i = 0; i < a.values.size(); ++i) m.values[i] = a.values[i].convert_to<double>();
+  return m;
+}
+
+// The same: d and b, then each row of c and a.
+std::vector<double> flattened(const linear_filter& filter) {
+  const auto order = static_cast<std::size_t>(filter.order);
+  std::vector<double> step, state(order);
+  for (std::size_t p = 0; p <= order; ++p) {
+    std::fill(state.begin(), state.end(), 0);
+    if (p > 0) state[p - 1] = 1;
+    step.push_back(filter.step(p == 0 ? 1 : 0, state));
+    step.insert(step.end(), state.begin(), state.end());
+  }
+  return step;
+}
+
+one_step step_of(const std::vector<double>& flat, std::size_t order) {
+  one_step s{{order, order}, {1, order}, {order, 1}, flat[0]};
+  for (std::size_t q = 0; q < order; ++q) s.b.at(0, q) = flat[1 + q];
+  for (std::size_t p = 0; p < order; ++p) {
+    const std::size_t row = (p + 1) * (order + 1);
+    s.c.at(p, 0) = flat[row];
+    for (std::size_t q = 0; q < order; ++q) s.a.at(p, q) = flat[row + 1 + q];
+  }
+  return s;
+}
+
+// The sum of a^T^k q a^k over all k, where it is finite: Smith's doubling.
+std::optional<exact_matrix> covariance(exact_matrix a, exact_matrix q) {
+  constexpr int most_doublings = 45;  // a memory of 2^45 samples is considered infinite
+  const exact vanished = ldexp(exact(1), -270), diverged = ldexp(exact(1), 700);
+  for (int i = 0; i < most_doublings; ++i) {
+    const exact_matrix more = transposed(a) * (q * a);
+    for (std::size_t k = 0; k < q.values.size(); ++k) q.values[k] += more.values[k];
+    a = a * a;
+    const exact size = largest(a);
+    if (size < vanished) return q;
+    if (size > diverged) break;
+  }
+  return std::nullopt;
+}
+
+// u, upper triangular, with u^T u = w.
+std::optional<exact_matrix> cholesky(const exact_matrix& w) {
+  const std::size_t n = w.rows;
+  exact_matrix u(n, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    exact rest = w.at(i, i);
+    for (std::size_t k = 0; k < i; ++k) rest -= u.at(k, i) * u.at(k, i);
+    if (!(rest > 0)) return std::nullopt;
+    u.at(i, i) = sqrt(rest);
+    for (std::size_t j = i + 1; j < n; ++j) {
+      exact value = w.at(i, j);
+      for (std::size_t k = 0; k < i; ++k) value -= u.at(k, i) * u.at(k, j);
+      u.at(i, j) = value / u.at(i, i);
+    }
+  }
+  return u;
+}
+
+exact_matrix inverse_of_upper(const exact_matrix& u) {
+  const std::size_t n = u.rows;
+  exact_matrix v(n, n);
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t i = j + 1; i-- > 0;) {
+      exact value = i == j ? 1 : 0;
+      for (std::size_t k = i + 1; k <= j; ++k) value -= u.at(i, k) * v.at(k, j);
+      v.at(i, j) = value / u.at(i, i);
+    }
+  return v;
+}
+
+// By running the filter.
+block_matrices block_as_it_is(const linear_filter& filter, std::int64_t length) {
+  const std::int64_t order = filter.order;
+  block_matrices m{{length, length}, {order, length}, {length, order}, {order, order}};
+  const auto states = static_cast<std::size_t>(order);
+  std::vector<double> state(states);
+  for (std::int64_t n = 0; n < length; ++n) {
+    const double y = filter.step(n == 0 ? 1 : 0, state);
+    for (std::int64_t i = 0; i + n < length; ++i) m.outputs_of_samples.at(i, i + n) = y;
+    for (std::int64_t q = 0; q < order; ++q)
+      m.state_of_samples.at(length - 1 - n, q) = state[static_cast<std::size_t>(q)];
+  }
+  for (std::int64_t p = 0; p < order; ++p) {
+    std::fill(state.begin(), state.end(), 0);
+    state[static_cast<std::size_t>(p)] = 1;
+    for (std::int64_t n = 0; n < length; ++n) m.outputs_of_state.at(p, n) = filter.step(0, state);
+    for (std::int64_t q = 0; q < order; ++q)
+      m.state_of_state.at(p, q) = state[static_cast<std::size_t>(q)];
+  }
+  return m;
+}
+
+// In the input-normal basis, for which the precision of a long double suffices.
+struct realization {
+  std::vector<long double> a, b, c;
+  long double d;
+  state_basis basis;
+};
+
+std::vector<long double> extended(const exact_matrix& m) {
+  std::vector<long double> values;
+  for (const exact& v : m.values) values.push_back(v.convert_to<long double>());
+  return values;
+}
+
+// [rows, n] of n columns times [n, columns].
+std::vector<long double> product_of(const std::vector<long double>& a,
+                                    const std::vector<long double>& b, std::size_t n) {
+  const std::size_t rows = a.size() / n, columns = b.size() / n;
+  std::vector<long double> c(rows * columns);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t k = 0; k < n; ++k)
+      for (std::size_t j = 0; j < columns; ++j)
+        c[i * columns + j] += a[i * n + k] * b[k * columns + j];
+  return c;
+}
+
+std::shared_ptr<const realization> input_normal(const std::vector<double>& step,
+                                                std::int64_t order) {
+  const one_step s = step_of(step, static_cast<std::size_t>(order));
+  // Every state has a little noise of its own: some filters do not reach all of their states.
+  const exact scale = largest(s.b);
+  exact_matrix noise = transposed(s.b) * s.b;
+  const exact own = scale > 0 ? exact(ldexp(exact(scale * scale), -133)) : exact(1);
+  for (std::size_t i = 0; i < noise.rows; ++i) noise.at(i, i) += own;
+  const std::optional<exact_matrix> w = covariance(s.a, noise);
+  const std::optional<exact_matrix> u = w ? cholesky(*w) : std::nullopt;
+  if (!u) return nullptr;
+  const exact_matrix v = inverse_of_upper(*u);
+  return std::make_shared<realization>(realization{extended(*u * s.a * v),
+                                                   extended(s.b * v),
+                                                   extended(*u * s.c),
+                                                   s.d.convert_to<long double>(),
+                                                   {rounded(v), rounded(*u)}});
+}
+
+// Signals that are given in parts request the same filter repeatedly.
+std::shared_ptr<const realization> remembered(const linear_filter& filter) {
+  struct entry {
+    std::vector<double> step;
+    std::shared_ptr<const realization> result;
+  };
+  static std::mutex mutex;
+  static auto& known = *new std::deque<entry>;  // used by threads that outlive main()
+  const std::vector<double> step = flattened(filter);
+  {
+    const std::lock_guard lock(mutex);
+    for (const entry& e : known)
+      if (e.step == step) return e.result;
+  }
+  std::shared_ptr<const realization> made = input_normal(step, filter.order);
+  const std::lock_guard lock(mutex);
+  if (known.size() == most_remembered) known.pop_front();
+  known.push_back({step, made});
+  return made;
+}
+
+/// The blocks of a filter, in a basis of states in which P does not enlarge any state. In the basis
+/// of the direct form, powers of P have large elements that cancel, and rounding moves poles
+/// outside of the unit circle. Here the states for white noise have the identity as covariance
+/// (input-normal form: Mullis and Roberts, "Synthesis of minimum roundoff noise fixed-point digital
+/// filters", 1976). Filters that are not stable, and those with more than 48 states, keep their
+/// basis.
+class filter_blocks {
+ public:
+  explicit filter_blocks(const linear_filter& filter) : filter_(filter) {
+    if (filter.order > 0 && filter.order <= most_states) normal_ = remembered(filter);
+  }
+
+  block_matrices of_length(std::int64_t length) const {
+    if (!normal_) return block_as_it_is(filter_, length);
+    const auto order = static_cast<std::size_t>(filter_.order);
+    block_matrices m{{length, length},
+                     {filter_.order, length},
+                     {length, filter_.order},
+                     {filter_.order, filter_.order}};
+    std::vector<long double> state = normal_->b, seen = normal_->c;  // b a^n, a^n c
+    for (std::int64_t n = 0; n < length; ++n) {
+      const long double response = n == 0 ? normal_->d : product_of(normal_->b, seen, order)[0];
+      for (std::int64_t i = 0; i + n < length; ++i)
+        m.outputs_of_samples.at(i, i + n) = static_cast<double>(response);
+      if (n > 0) {
+        seen = product_of(normal_->a, seen, order);
+        state = product_of(state, normal_->a, order);
+      }
+      for (std::size_t q = 0; q < order; ++q) {
+        const auto at = static_cast<std::int64_t>(q);
+        m.outputs_of_state.at(at, n) = static_cast<double>(seen[q]);
+        m.state_of_samples.at(length - 1 - n, at) = static_cast<double>(state[q]);
+      }
+    }
+    std::vector<long double> power = normal_->a, result;
+    for (std::int64_t n = length; n > 0; n /= 2) {
+      if (n % 2 == 1) result = result.empty() ? power : product_of(result, power, order);
+      if (n > 1) power = product_of(power, power, order);
+    }
+    for (std::size_t i = 0; i < result.size(); ++i)
+      m.state_of_state.values[i] = static_cast<double>(result[i]);
+    return m;
+  }
+
+  state_basis basis() const {
+    if (!normal_) return {identity_matrix(filter_.order), identity_matrix(filter_.order)};
+    return normal_->basis;
+  }
+
+ private:
+  const linear_filter& filter_;
+  std::shared_ptr<const realization> normal_;  // null for the basis of `filter_`
+};
 
 constexpr std::int64_t block_length = 64;
 

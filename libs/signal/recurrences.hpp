@@ -4,15 +4,24 @@
 //
 // A filter is a state s and a rule that processes one sample. Over a block of samples x both the
 // outputs and the state after it are linear in x and s: y = x H + s O, s' = x K + s P
-// (filter_blocks.hpp). The states between blocks follow a similar recurrence, s[k + 1] = s[k] P +
+// (filter_blocks). The states between blocks follow a similar recurrence, s[k + 1] = s[k] P +
 // c[k], so they are computed in a tree.
 #pragma once
 
+#include <functional>
 #include <string_view>
+#include <vector>
 
-#include "signal/filter_blocks.hpp"
+#include "tutti/extension.hpp"
 
 namespace tutti::op {
+
+/// A filter: `step` takes a sample and the state of `order` numbers, updates the state and returns
+/// the output. Linear in both.
+struct linear_filter {
+  std::int64_t order = 0;
+  std::function<double(double sample, std::vector<double>& state)> step;
+};
 
 struct filtered_lines {
   array values;  // [rows, length]

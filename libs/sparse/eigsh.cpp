@@ -10,7 +10,6 @@
 #include <numeric>
 
 #include "base/named_errors.hpp"
-#include "sparse/krylov.hpp"
 #include "sparse/solvers.hpp"
 #include "tutti/linalg.hpp"
 #include "tutti/random.hpp"

@@ -3,8 +3,6 @@
 // Orthogonalisation by classical Gram-Schmidt, twice ("twice is enough": L. Giraud, J. Langou, M.
 // Rozloznik, 2005), as products with all rows, including those of zeros, so that all steps have the
 // same shape.
-#include "sparse/krylov.hpp"
-
 #include <fmt/format.h>
 
 #include "sparse/solvers.hpp"
@@ -78,8 +76,7 @@ array krylov_basis::factors_of(const std::vector<number>& factors, const shape& 
   if (is_complex(type)) return array::from(factors, extents, all_.device()).astype(type);
   std::vector<double> parts;
   for (const number& z : factors) parts.push_back(z.real());
-  if (type == dtype::f64) return array::from(parts, extents, all_.device());
-  return array::from(std::vector<float>(parts.begin(), parts.end()), extents, all_.device());
+  return op::numbers_on(all_.device(), parts, extents, type);
 }
 
 array krylov_basis::combined(const std::vector<number>& factors) const {

@@ -94,11 +94,6 @@ placed compressed_along(const matrix& a, bool rows);
 /// The product [majors, n] of these with b [minors, n]; with gradients.
 array product_of(const placed& a, const array& b, const char* label);
 
-/// The product of two matrices of one dtype and device, with compressed rows, computed on the host
-/// and without history, if that is the fastest way: on a device that is a CPU, unless a row of the
-/// result is long compared with the number of elements.
-std::optional<placed> product_by_rows(const placed& a, const placed& b);
-
 /// The products of row major[k] of x [majors, n] with row minor[k] of y [minors, n]: [count]; with
 /// gradients.
 array products_at(const std::shared_ptr<const pattern>& p, const array& x, const array& y,

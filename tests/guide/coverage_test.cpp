@@ -7,7 +7,6 @@
 #include <regex>
 #include <set>
 
-#include "elementwise_rows.hpp"
 #include "markdown.hpp"
 #include "operators_document.hpp"
 #include "tutti_test/files.hpp"

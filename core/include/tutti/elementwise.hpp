@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The elementwise functions, one for each row of op_table.def. This header is generated from that
-// table and tools/elementwise_text.def: change those, then
-// cmake --build build/release --target elementwise_header. ops.hpp includes it.
+// The elementwise functions, one for each row of op_table.def. ops.hpp includes this header.
 //
 // Each records one instruction and returns at once. Operands broadcast as in NumPy, to the shape of
 // the result, and promote as in dtype.hpp; a dtype that the function does not take throws

@@ -84,9 +84,4 @@ class writer {
 array read_array(reader& in, dtype type, const shape& extents, std::string_view what,
                  const device& on);
 
-/// Reads a complete .npy file, from its magic string to the end.
-array read_npy(reader& in, const device& on);
-/// The bytes before the row-major elements of `a` in a .npy file.
-std::string npy_header_of(std::string_view op, const std::filesystem::path& path, const array& a);
-
 }  // namespace tutti::io

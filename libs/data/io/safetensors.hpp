@@ -10,10 +10,17 @@
 #include <vector>
 
 #include "data/io/file.hpp"
-#include "data/io/safetensors_header.hpp"
 #include "tutti/data/io.hpp"
 
 namespace tutti::io::safetensors {
+
+struct entry {
+  std::string name;
+  dtype type = dtype::f32;
+  shape extents;
+  std::uint64_t begin = 0;  ///< bytes from the start of the data
+  std::uint64_t end = 0;
+};
 
 /// The header with its length before it, and the tensors that follow it, in this order.
 struct layout {
