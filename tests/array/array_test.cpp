@@ -7,7 +7,7 @@
 
 #include "tutti/counters.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 using namespace tutti_test;
@@ -58,23 +58,19 @@ BOOST_AUTO_TEST_CASE(assignment_operators) {
 BOOST_AUTO_TEST_CASE(misuse) {
   const array none;
   BOOST_TEST(!none.valid());
-  BOOST_TEST(fails<tutti::value_error>([&] { none.shape(); }, "never assigned"));
-  BOOST_TEST(fails<tutti::value_error>([&] { none.eval(); }, "never assigned"));
+  FAILS(value_error, none.shape(), "never assigned");
+  FAILS(value_error, none.eval(), "never assigned");
   const array a = array::from<float>({1, 2});
-  BOOST_TEST(fails<tutti::shape_error>([&] { a.item(); }, "item"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { a.to_vector<double>(); },
-                                       "asked for f64 of an array of f32"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { a[0].item<int>(); }, "i32"));
+  FAILS(shape_error, a.item(), "item");
+  FAILS(dtype_error, a.to_vector<double>(), "asked for f64 of an array of f32");
+  FAILS(dtype_error, a[0].item<int>(), "i32");
   float out[3];
-  BOOST_TEST(fails<tutti::value_error>([&] { a.copy_to(out, sizeof out); }, "12 bytes"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [] {
-        array::from(std::vector<float>{1, 2, 3}, {2, 2});
-      },
-      "3 values do not fill shape [2,2]"));
-  BOOST_TEST(fails<tutti::index_error>([&] { a.dim(1); }, "axis 1"));
-  BOOST_TEST(fails<tutti::index_error>([&] { a[0][0]; }, "0-d"));
-  BOOST_TEST(fails<tutti::shape_error>([] { tutti::shape({1, 1, 1, 1, 1, 1, 1, 1, 1}); }, "9"));
+  FAILS(value_error, a.copy_to(out, sizeof out), "12 bytes");
+  FAILS(shape_error, array::from(std::vector<float>{1, 2, 3}, {2, 2}),
+        "3 values do not fill shape [2,2]");
+  FAILS(index_error, a.dim(1), "axis 1");
+  FAILS(index_error, a[0][0], "0-d");
+  FAILS(shape_error, tutti::shape({1, 1, 1, 1, 1, 1, 1, 1, 1}), "9");
 }
 
 BOOST_AUTO_TEST_CASE(shared_work_is_evaluated_once) {

@@ -10,7 +10,7 @@
 
 #include "tutti/tutti.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -146,24 +146,19 @@ BOOST_AUTO_TEST_CASE(new_axes_and_the_ellipsis) {
                      })));
   BOOST_TEST((cube({ellipsis(), newaxis()}).shape() == tutti::shape{2, 4, 5, 1}));
   BOOST_TEST((a({1, 2, ellipsis()}).shape() == tutti::shape{}));
-  BOOST_TEST(fails<tutti::index_error>([&] { a({ellipsis(), ellipsis()}); }, "[4,5]"));
+  FAILS(index_error, a({ellipsis(), ellipsis()}), "[4,5]");
 }
 
 BOOST_AUTO_TEST_CASE(wrong_indices) {
   const array a = table();
-  BOOST_TEST(fails<tutti::index_error>([&] { a({4}); }, "index 4 is out of range for axis 0"));
-  BOOST_TEST(fails<tutti::index_error>([&] { a({0, -6}); }, "index -6 is out of range for axis 1"));
-  BOOST_TEST(fails<tutti::index_error>(
-      [&] {
-        a({0, 0, 0});
-      },
-      "operator(): 3 indices for an array of shape"));
-  BOOST_TEST(fails<tutti::value_error>([&] { a({{0, 1, 2, 3}}); }, "4 numbers"));
-  BOOST_TEST(fails<tutti::value_error>([&] { a({{0, 1, 0}}); }, "step 0"));
-  BOOST_TEST(fails<tutti::value_error>([&] { a({{0, 1, {}}}); }, "step"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { a({std::uint64_t(1) << 63}); }, "9223372036854775808"));
-  BOOST_TEST(fails<tutti::value_error>([] { array().operator()({1}); }, "never assigned"));
+  FAILS(index_error, a({4}), "index 4 is out of range for axis 0");
+  FAILS(index_error, a({0, -6}), "index -6 is out of range for axis 1");
+  FAILS(index_error, a({0, 0, 0}), "operator(): 3 indices for an array of shape");
+  FAILS(value_error, a({{0, 1, 2, 3}}), "4 numbers");
+  FAILS(value_error, a({{0, 1, 0}}), "step 0");
+  FAILS(value_error, a({{0, 1, {}}}), "step");
+  FAILS(value_error, a({std::uint64_t(1) << 63}), "9223372036854775808");
+  FAILS(value_error, array().operator()({1}), "never assigned");
 }
 
 BOOST_AUTO_TEST_CASE(elements_are_set) {
@@ -191,12 +186,8 @@ BOOST_AUTO_TEST_CASE(elements_are_set) {
                        if ((i[0] == 1 || i[0] == 2) && i[1] % 3 == 0) return i[1] == 0 ? -1 : -2;
                        return int(10 * i[1] + i[0]);
                      })));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        a.set({1}, array::from({1, 2}));
-      },
-      "[2] does not fit the region [5] of [4,5]"));
-  BOOST_TEST(fails<tutti::index_error>([&] { a.set({7}, 1); }, "slice_update: index 7"));
+  FAILS(shape_error, a.set({1}, array::from({1, 2})), "[2] does not fit the region [5] of [4,5]");
+  FAILS(index_error, a.set({7}, 1), "slice_update: index 7");
   // The same as a function, and of a list of slices.
   const tutti::slice first[] = {{0, 1}};
   BOOST_TEST(
@@ -214,8 +205,8 @@ BOOST_AUTO_TEST_CASE(braces_of_braces) {
   BOOST_TEST((array::from({{true, false}, {false, true}}).dtype() == dtype::boolean));
   using c64 = std::complex<float>;
   BOOST_TEST((array::from<c64>({{1, 2}, {3, 4}})[1].item<c64>() == c64(3, 4)));
-  BOOST_TEST(fails<tutti::shape_error>([] { array::from({{1, 2}, {3}}); }, "2 and of 1"));
-  BOOST_TEST(fails<tutti::shape_error>([] { array::from({{{1}, {2}}, {{3}}}); }, "2 and of 1"));
+  FAILS(shape_error, array::from({{1, 2}, {3}}), "2 and of 1");
+  FAILS(shape_error, array::from({{{1}, {2}}, {{3}}}), "2 and of 1");
 }
 
 BOOST_AUTO_TEST_CASE(items_are_converted) {
@@ -235,27 +226,22 @@ BOOST_AUTO_TEST_CASE(items_are_converted) {
   using c64 = std::complex<float>;
   BOOST_TEST(
       (array::from<c64>({c64(1, 2)}).item<std::complex<double>>() == std::complex<double>(1, 2)));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { large.item<std::int64_t>(); }, "18446744073709551615"));
-  BOOST_TEST(
-      fails<tutti::value_error>([] { array(-1).item<std::uint64_t>(); }, "-1 does not fit u64"));
-  BOOST_TEST(
-      fails<tutti::value_error>([] { array(300).item<std::int8_t>(); }, "300 does not fit i8"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { array(1.5).item<bool>(); }, "asked for bool"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { array(2.0).item<int>(); }, "i32 of an array of f32"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { array(c64(1, 2)).item<float>(); }, "real"));
+  FAILS(value_error, large.item<std::int64_t>(), "18446744073709551615");
+  FAILS(value_error, array(-1).item<std::uint64_t>(), "-1 does not fit u64");
+  FAILS(value_error, array(300).item<std::int8_t>(), "300 does not fit i8");
+  FAILS(dtype_error, array(1.5).item<bool>(), "asked for bool");
+  FAILS(dtype_error, array(2.0).item<int>(), "i32 of an array of f32");
+  FAILS(dtype_error, array(c64(1, 2)).item<float>(), "real");
 }
 
 BOOST_AUTO_TEST_CASE(what_was_probably_meant_is_said) {
   const array x = array::from<float>({1, 2});
-  BOOST_TEST(fails<tutti::dtype_error>([&] { x ^ 2; }, "got f32, i32; a power is pow(a, b)"));
-  BOOST_TEST(fails<tutti::index_error>([] { tutti::min(3, 4); },
-                                       "min: axis 4 of a number; of two values take std::min"));
-  BOOST_TEST(fails<tutti::index_error>([] { tutti::max(3, 0); }, "std::max or maximum"));
+  FAILS(dtype_error, x ^ 2, "got f32, i32; a power is pow(a, b)");
+  FAILS(index_error, tutti::min(3, 4), "min: axis 4 of a number; of two values take std::min");
+  FAILS(index_error, tutti::max(3, 0), "std::max or maximum");
   BOOST_TEST(tutti::min(array(3)).item<int>() == 3);
   const array m = tutti::zeros({2, 3});
-  BOOST_TEST(fails<tutti::index_error>([&] { m(2, 0); },
-                                       "operator(): index 2 is out of range for axis 0 of [2,3]"));
+  FAILS(index_error, m(2, 0), "operator(): index 2 is out of range for axis 0 of [2,3]");
 }
 
 BOOST_AUTO_TEST_CASE(shapes_dtypes_and_devices_go_to_streams) {
@@ -277,7 +263,7 @@ BOOST_AUTO_TEST_CASE(lists_are_evaluated_together) {
   tutti::synchronize();
   BOOST_TEST(tutti::stats().launches == launches);
   BOOST_TEST(matches(some[1], {{3}, {3, 4, 5}}));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::eval(some, array()); }, "eval"));
+  FAILS(value_error, tutti::eval(some, array()), "eval");
 }
 
 BOOST_AUTO_TEST_CASE(synchronize_waits) {

@@ -13,7 +13,7 @@
 #include "tutti/movement.hpp"
 #include "tutti_test/data.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace {
@@ -136,9 +136,7 @@ BOOST_AUTO_TEST_CASE(of_large_arrays_only_the_corners_are_read) {
 }
 
 BOOST_AUTO_TEST_CASE(wrong_options) {
-  BOOST_TEST(
-      fails<tutti::value_error>([] { to_string(array(1), {.precision = -1}); }, "precision -1"));
-  BOOST_TEST(
-      fails<tutti::value_error>([] { to_string(array(1), {.linewidth = -5}); }, "linewidth -5"));
-  BOOST_TEST(fails<tutti::value_error>([] { to_string(array()); }, "never assigned"));
+  FAILS(value_error, to_string(array(1), {.precision = -1}), "precision -1");
+  FAILS(value_error, to_string(array(1), {.linewidth = -5}), "linewidth -5");
+  FAILS(value_error, to_string(array()), "never assigned");
 }

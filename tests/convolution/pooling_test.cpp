@@ -6,6 +6,7 @@
 #include "direct.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/nn/sampling.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -164,15 +165,13 @@ BOOST_AUTO_TEST_CASE(windows_are_views) {
     }
   const array a = upload_as<float>(x);
   const auto outside = [&](const shape& extents, const shape& strides, std::int64_t offset) {
-    BOOST_TEST(fails<tutti::index_error>([&] { tutti::as_strided(a, extents, strides, offset); },
-                                         "reach beyond 90 elements"));
+    FAILS(index_error, tutti::as_strided(a, extents, strides, offset), "reach beyond 90 elements");
   };
   outside({91}, {1}, 0);
   outside({2}, {-1}, 0);
   outside({3, 3}, {std::int64_t{1} << 62, 1}, 0);
   outside({1}, {1}, 90);
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::sliding_window_view(a, {7}, {2}); },
-                                       "a window [7] over [3,5,6]"));
+  FAILS(shape_error, tutti::sliding_window_view(a, {7}, {2}), "a window [7] over [3,5,6]");
 }
 
 // Values between elements, of every kind of places: ONNX's Resize (tests/onnx).

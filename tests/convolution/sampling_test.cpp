@@ -6,7 +6,7 @@
 
 #include "differences.hpp"
 #include "tutti/tutti.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -54,23 +54,14 @@ BOOST_AUTO_TEST_CASE(samples_of_dtypes_and_beyond) {
   const array far = array::from({1e30f, 0.0f, NAN, 0.0f}).reshape({1, 1, 2, 2});
   BOOST_TEST(matches(tutti::nn::grid_sample(x, far), dense{{1, 1, 1, 2}, {0, 0}}));
   BOOST_TEST((tutti::nn::grid_sample(x, tutti::zeros({1, 0, 2})).shape() == tutti::shape{1, 1, 0}));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::nn::grid_sample(x, tutti::zeros({1, 4, 3}));
-      },
-      "grid_sample: a grid [1,4,3] for [1,1,2,3]"));
-  BOOST_TEST(fails<tutti::dtype_error>(
-      [&] { tutti::nn::grid_sample(x.astype(dtype::c64), middles); }, "grid_sample"));
-  BOOST_TEST(fails<tutti::index_error>(
-      [&] {
-        tutti::nn::roi_align(x, tutti::zeros({1, 4}), array::from({1}), 2);
-      },
-      "roi_align"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::nn::deform_conv2d(x, tutti::ones({1, 1, 2, 2}), tutti::zeros({1, 8, 2, 2}));
-      },
-      "deform_conv2d: input [1,1,2,3]"));
+  FAILS(shape_error, tutti::nn::grid_sample(x, tutti::zeros({1, 4, 3})),
+        "grid_sample: a grid [1,4,3] for [1,1,2,3]");
+  FAILS(dtype_error, tutti::nn::grid_sample(x.astype(dtype::c64), middles), "grid_sample");
+  FAILS(index_error, tutti::nn::roi_align(x, tutti::zeros({1, 4}), array::from({1}), 2),
+        "roi_align");
+  FAILS(shape_error,
+        tutti::nn::deform_conv2d(x, tutti::ones({1, 1, 2, 2}), tutti::zeros({1, 8, 2, 2})),
+        "deform_conv2d: input [1,1,2,3]");
 }
 
 BOOST_AUTO_TEST_CASE(places_of_maxima) {
@@ -90,13 +81,9 @@ BOOST_AUTO_TEST_CASE(places_of_maxima) {
 
 BOOST_AUTO_TEST_CASE(resampling_refuses) {
   const array x = tutti::ones({1, 1, 4});
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::nn::interpolate(x, 2, {.antialias = true}); },
-                                       "antialias and exclude_outside are for linear and cubic"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        tutti::nn::interpolate_by(x, {0.5, 0.5});
-      },
-      "interpolate_by: 2 scales for 1 spatial axes"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { tutti::nn::interpolate_by(x, {NAN}); }, "a scale of nan"));
+  FAILS(value_error, tutti::nn::interpolate(x, 2, {.antialias = true}),
+        "antialias and exclude_outside are for linear and cubic");
+  FAILS(value_error, tutti::nn::interpolate_by(x, {0.5, 0.5}),
+        "interpolate_by: 2 scales for 1 spatial axes");
+  FAILS(value_error, tutti::nn::interpolate_by(x, {NAN}), "a scale of nan");
 }

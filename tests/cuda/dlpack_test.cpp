@@ -13,7 +13,7 @@
 #include "tutti/error.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/dlpack.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 using namespace tutti_test;
 using tutti::array;
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_the_devices_is_refused) {
                            std::int64_t extent = 4) {
     auto* tensor = produce(data, dl_f32, {extent}, {}, end, where);
     const int before = end.deletions;
-    BOOST_TEST(fails<tutti::error>([&] { from_dlpack(tensor); }, text));
+    FAILS(error, from_dlpack(tensor), text);
     BOOST_TEST(end.deletions == before + 1);
   };
   refused(host, {kDLCUDA, 0}, "from_dlpack: kDLCUDA (2), device 0: cuda:0");

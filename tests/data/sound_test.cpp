@@ -36,8 +36,8 @@ BOOST_AUTO_TEST_CASE(mean_of_channels) {
   const sound one{host_array::from(std::vector<float>{1, 2}, {2, 1}), 8000};
   BOOST_TEST(values(mono(one)) == (std::vector<float>{1, 2}), same);
   BOOST_TEST((mono({}).shape() == shape{0}));
-  BOOST_TEST(fails<tutti::dtype_error>([] { mono({host_array(dtype::f64, {2, 1}), 1}); }, "f64"));
-  BOOST_TEST(fails<tutti::shape_error>([] { mono({host_array(dtype::f32, {2, 0}), 1}); }, "[2,0]"));
+  FAILS(dtype_error, mono({host_array(dtype::f64, {2, 1}), 1}), "f64");
+  FAILS(shape_error, mono({host_array(dtype::f32, {2, 0}), 1}), "[2,0]");
 }
 
 #if TUTTI_TEST_SOUND
@@ -85,12 +85,12 @@ BOOST_AUTO_TEST_CASE(written_sound_reads_the_same) {
 BOOST_AUTO_TEST_CASE(malformed_sound) {
   const std::string wav = read_bytes(vectors / "pcm16.wav");
   const std::string flac = read_bytes(vectors / "flac16.flac");
-  BOOST_TEST(fails<io_error>([] { decode_sound(""); }, "decode_sound"));
-  BOOST_TEST(fails<io_error>([] { decode_sound("RIFF"); }, "decode_sound"));
-  BOOST_TEST(fails<io_error>([] { read_sound(vectors / "other.aiff"); }, "neither WAV nor FLAC"));
-  BOOST_TEST(fails<io_error>([] { read_sound("no_such_file"); }, "no_such_file"));
-  BOOST_TEST(fails<io_error>([&] { decode_sound(wav.substr(0, wav.size() - 1)); }, "truncated"));
-  BOOST_TEST(fails<io_error>([&] { decode_sound(wav.substr(0, 50)); }, "truncated"));
+  FAILS(io_error, decode_sound(""), "decode_sound");
+  FAILS(io_error, decode_sound("RIFF"), "decode_sound");
+  FAILS(io_error, read_sound(vectors / "other.aiff"), "neither WAV nor FLAC");
+  FAILS(io_error, read_sound("no_such_file"), "no_such_file");
+  FAILS(io_error, decode_sound(wav.substr(0, wav.size() - 1)), "truncated");
+  FAILS(io_error, decode_sound(wav.substr(0, 50)), "truncated");
   BOOST_CHECK_THROW(decode_sound(flac.substr(0, flac.size() - 20)), io_error);
   std::string changed = flac;
   changed[flac.size() - 30] = static_cast<char>(changed[flac.size() - 30] ^ 0x55);
@@ -118,8 +118,8 @@ BOOST_AUTO_TEST_CASE(sound_that_cannot_be_written) {
 #else
 
 BOOST_AUTO_TEST_CASE(sound_is_refused) {
-  BOOST_TEST(fails<io_error>([] { read_sound(vectors / "pcm16.wav"); }, "no libsndfile"));
-  BOOST_TEST(fails<io_error>([] { read_sound("no_such_file"); }, "no_such_file: cannot open"));
+  FAILS(io_error, read_sound(vectors / "pcm16.wav"), "no libsndfile");
+  FAILS(io_error, read_sound("no_such_file"), "no_such_file: cannot open");
 }
 
 #endif

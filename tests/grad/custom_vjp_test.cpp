@@ -5,7 +5,7 @@
 #include "differences.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/ops.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -150,8 +150,7 @@ BOOST_AUTO_TEST_CASE(rules_that_do_not_fit) {
         return arguments{g[0], tutti::sum(g[0])};
       }),
       "custom_vjp: cotangent 1 has shape [], its argument [3]"));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::custom_vjp(forward, {}); },
-                                       "custom_vjp: the backward function is empty"));
+  FAILS(value_error, tutti::custom_vjp(forward, {}), "custom_vjp: the backward function is empty");
   BOOST_TEST(fails<tutti::value_error>(
       [&] {
         tutti::grad([&](const arguments& v) {
@@ -162,5 +161,5 @@ BOOST_AUTO_TEST_CASE(rules_that_do_not_fit) {
         })(points());
       },
       "custom_vjp: value 0 depends on an array that is being differentiated"));
-  BOOST_TEST(fails<tutti::value_error>([&] { ten_times()({array(), points()[0]}); }, "empty"));
+  FAILS(value_error, ten_times()({array(), points()[0]}), "empty");
 }

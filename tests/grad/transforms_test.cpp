@@ -6,7 +6,7 @@
 #include "differences.hpp"
 #include "tutti/counters.hpp"
 #include "tutti/random.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -32,17 +32,9 @@ BOOST_AUTO_TEST_CASE(chosen_arguments) {
   const array labels = array::from<std::int32_t>({5, 6});
   BOOST_TEST(matches(tutti::grad(f, {0})({x, labels})[0], {{2}, {5, 6}}));
   BOOST_TEST(tutti::grad(f, {0})({x, labels}).size() == 1u);
-  BOOST_TEST(fails<tutti::dtype_error>(
-      [&] {
-        tutti::grad(f)({x, labels});
-      },
-      "argument 1 must be floating, got i32"));
-  BOOST_TEST(fails<tutti::index_error>(
-      [&] {
-        tutti::grad(f, {2})({x, x});
-      },
-      "argument number 2 of 2"));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::grad(f)({x, array()}); }, "empty"));
+  FAILS(dtype_error, tutti::grad(f)({x, labels}), "argument 1 must be floating, got i32");
+  FAILS(index_error, tutti::grad(f, {2})({x, x}), "argument number 2 of 2");
+  FAILS(value_error, tutti::grad(f)({x, array()}), "empty");
 }
 
 BOOST_AUTO_TEST_CASE(unused_and_constant_arguments) {
@@ -120,12 +112,8 @@ BOOST_AUTO_TEST_CASE(products_with_the_jacobian) {
   BOOST_TEST(matches(values[0], {{2}, {3, 8}}));
   BOOST_TEST(matches(gradients[0], {{2}, {1030, 1400}}));
   BOOST_TEST(matches(gradients[1], {{2}, {10, 200}}));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::vjp(f, {x, y}, {x}); }, "1 cotangents for 3"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::vjp(f, {x, y}, {x, y, 0});
-      },
-      "cotangent 1 has shape [2], its value []"));
+  FAILS(value_error, tutti::vjp(f, {x, y}, {x}), "1 cotangents for 3");
+  FAILS(shape_error, tutti::vjp(f, {x, y}, {x, y, 0}), "cotangent 1 has shape [2], its value []");
 }
 
 BOOST_AUTO_TEST_CASE(evaluation_inside_the_function) {
@@ -179,7 +167,7 @@ BOOST_AUTO_TEST_CASE(functions_of_one_array) {
   BOOST_TEST(calls == 2);
   BOOST_TEST(fails<tutti::shape_error>(
       [&] { tutti::grad([](const array& y) { return y * 2; })(x); }, "one element, got shape [3]"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::grad(f)(array::from({1, 2})); }, "i32"));
+  FAILS(dtype_error, tutti::grad(f)(array::from({1, 2})), "i32");
 }
 
 BOOST_AUTO_TEST_CASE(threads) {
@@ -220,14 +208,10 @@ BOOST_AUTO_TEST_CASE(training_keeps_memory_bounded) {
 
 BOOST_AUTO_TEST_CASE(a_function_that_is_empty_is_refused) {
   using of_one = std::function<array(const array&)>;
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::grad(tutti::function()); },
-                                       "grad: the function is empty"));
-  BOOST_TEST(
-      fails<tutti::value_error>([] { tutti::grad(of_one()); }, "grad: the function is empty"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::value_and_grad(tutti::function()); },
-                                       "value_and_grad: the function is empty"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::value_and_grad(of_one()); },
-                                       "value_and_grad: the function is empty"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::vjp(tutti::vector_function(), {}, {}); },
-                                       "vjp: the function is empty"));
+  FAILS(value_error, tutti::grad(tutti::function()), "grad: the function is empty");
+  FAILS(value_error, tutti::grad(of_one()), "grad: the function is empty");
+  FAILS(value_error, tutti::value_and_grad(tutti::function()),
+        "value_and_grad: the function is empty");
+  FAILS(value_error, tutti::value_and_grad(of_one()), "value_and_grad: the function is empty");
+  FAILS(value_error, tutti::vjp(tutti::vector_function(), {}, {}), "vjp: the function is empty");
 }

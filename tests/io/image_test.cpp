@@ -176,8 +176,8 @@ BOOST_AUTO_TEST_CASE(memory_of_the_host_gives_the_same_bytes) {
   const tutti::host_array flat(dtype::u8, {height, width}), none(dtype::u8, {0, 2}),
       real(dtype::f32, {2, 2});
   BOOST_TEST(image::encode_image(flat, format::pnm).substr(0, 13) == "P5\n13 11\n255\n");
-  BOOST_TEST(fails<tutti::shape_error>([&] { image::encode_image(none, format::png); }, "[0,2]"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { image::encode_image(real, format::png); }, "f32"));
+  FAILS(shape_error, image::encode_image(none, format::png), "[0,2]");
+  FAILS(dtype_error, image::encode_image(real, format::png), "f32");
 }
 
 BOOST_AUTO_TEST_CASE(jpeg_is_near_what_was_written) {

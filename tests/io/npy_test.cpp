@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(refuses_what_it_does_not_support) {
   BOOST_TEST(fails<tutti::io_error>(loading("absent"), "absent.npy: cannot open"));
   const temporary_folder folder;
   const array half = tutti::ones({2}, dtype::bf16);
-  BOOST_TEST(fails<tutti::io_error>([&] { save_npy(folder / "a.npy", half); }, "no dtype bf16"));
+  FAILS(io_error, save_npy(folder / "a.npy", half), "no dtype bf16");
   BOOST_TEST(folder.file_count() == 0u);
 }
 
@@ -118,10 +118,9 @@ BOOST_AUTO_TEST_CASE(no_loader_waits_for_a_pipe) {
   const temporary_folder folder;
   const auto pipe = folder / "pipe";
   BOOST_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  BOOST_TEST(fails<tutti::io_error>([&] { load_npy(pipe); }, "is not a regular file"));
-  BOOST_TEST(fails<tutti::io_error>([&] { tutti::io::load_npz(pipe); }, "not a regular file"));
-  BOOST_TEST(
-      fails<tutti::io_error>([&] { tutti::io::load_safetensors(pipe); }, "not a regular file"));
+  FAILS(io_error, load_npy(pipe), "is not a regular file");
+  FAILS(io_error, tutti::io::load_npz(pipe), "not a regular file");
+  FAILS(io_error, tutti::io::load_safetensors(pipe), "not a regular file");
 }
 
 BOOST_AUTO_TEST_CASE(refuses_every_truncation) {
@@ -129,10 +128,10 @@ BOOST_AUTO_TEST_CASE(refuses_every_truncation) {
   const std::string whole = file("i1");
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto path = folder.write("a.npy", std::string_view(whole).substr(0, size));
-    BOOST_TEST(fails<tutti::io_error>([&] { load_npy(path); }, "a.npy"));
+    FAILS(io_error, load_npy(path), "a.npy");
   }
   const auto longer = folder.write("a.npy", whole + "x");
-  BOOST_TEST(fails<tutti::io_error>([&] { load_npy(longer); }, "1 bytes after the data"));
+  FAILS(io_error, load_npy(longer), "1 bytes after the data");
 }
 
 BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
@@ -178,11 +177,11 @@ BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
   BOOST_CHECK_NO_THROW(bools());
   const std::string bytes = read_bytes(folder / "a.npy");
   const auto odd = folder.write("a.npy", bytes.substr(0, bytes.size() - 1) + '\2');
-  BOOST_TEST(fails<tutti::io_error>([&] { load_npy(odd); }, "element 7 is 2"));
+  FAILS(io_error, load_npy(odd), "element 7 is 2");
   const auto other = folder.write("a.npy", "PK\3\4 some archive");
-  BOOST_TEST(fails<tutti::io_error>([&] { load_npy(other); }, "is not a .npy file"));
+  FAILS(io_error, load_npy(other), "is not a .npy file");
   const auto version = folder.write("a.npy", std::string("\x93NUMPY\x09\x00\x01\x00 ", 11));
-  BOOST_TEST(fails<tutti::io_error>([&] { load_npy(version); }, "version 9.0"));
+  FAILS(io_error, load_npy(version), "version 9.0");
 }
 
 BOOST_AUTO_TEST_CASE(names_of_every_legal_length) {
@@ -201,9 +200,8 @@ BOOST_AUTO_TEST_CASE(names_of_every_legal_length) {
 BOOST_AUTO_TEST_CASE(a_path_with_a_nul_is_refused) {
   const temporary_folder folder;
   const std::string name("n\0x.npy", 7);
-  BOOST_TEST(fails<tutti::io_error>([&] { save_npy(folder / name, array::from({1.f})); },
-                                    "a path cannot hold a NUL byte"));
+  FAILS(io_error, save_npy(folder / name, array::from({1.f})), "a path cannot hold a NUL byte");
   BOOST_TEST(folder.file_count() == 0u);
   folder.write("n", "");
-  BOOST_TEST(fails<tutti::io_error>([&] { load_npy(folder / name); }, "a path cannot hold a NUL"));
+  FAILS(io_error, load_npy(folder / name), "a path cannot hold a NUL");
 }

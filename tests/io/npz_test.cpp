@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(refuses_every_truncation_and_every_damaged_byte_of_data) {
     const std::string whole = read_bytes(folder / "whole.npz");
     for (std::size_t size = 0; size < whole.size(); ++size) {
       const auto path = folder.write("cut.npz", std::string_view(whole).substr(0, size));
-      BOOST_TEST(fails<tutti::io_error>([&] { load_npz(path); }, "cut.npz"));
+      FAILS(io_error, load_npz(path), "cut.npz");
     }
     // Each byte from the first data to the directory matters, but for dates and versions.
     for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -143,15 +143,15 @@ BOOST_AUTO_TEST_CASE(names_what_is_wrong) {
   std::string renamed = whole;
   renamed[30 + 4] = renamed[entry + 46 + 4] = 'z';
   const auto other = folder.write("other.npz", renamed);
-  BOOST_TEST(fails<tutti::io_error>([&] { load_npz(other); }, "\"a.npz\" is not a .npy file"));
+  FAILS(io_error, load_npz(other), "\"a.npz\" is not a .npy file");
   save_npz(folder / "two.npz", {{"a", a}, {"b", a}});
   std::string twice = read_bytes(folder / "two.npz");
   for (std::size_t at = twice.find("b.npy"); at != std::string::npos; at = twice.find("b.npy", at))
     twice[at] = 'a';
   const auto doubled = folder.write("twice.npz", twice);
-  BOOST_TEST(fails<tutti::io_error>([&] { load_npz(doubled); }, "\"a\" is there twice"));
+  FAILS(io_error, load_npz(doubled), "\"a\" is there twice");
   const auto text =
       folder.write("text.npz", "no archive at all, though longer than its end record");
-  BOOST_TEST(fails<tutti::io_error>([&] { load_npz(text); }, "is not a ZIP archive"));
-  BOOST_TEST(fails<tutti::io_error>([&] { load_npz(folder / "absent.npz"); }, "cannot open"));
+  FAILS(io_error, load_npz(text), "is not a ZIP archive");
+  FAILS(io_error, load_npz(folder / "absent.npz"), "cannot open");
 }

@@ -13,7 +13,7 @@
 #include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
 #include "tutti/ops.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "zip_records.hpp"
 
 using tutti::io::reader;
@@ -164,8 +164,7 @@ BOOST_AUTO_TEST_CASE(refuses_members_that_overlap) {
     std::memcpy(end.data() + 16, &start, 4);
     const auto path =
         folder.write("a.zip", outer + std::string(gap, '\0') + outer_record + inner_record + end);
-    BOOST_TEST(fails<tutti::io_error>([&] { read(path); },
-                                      gap == 0 ? "members overlap" : "the member at offset 31"));
+    FAILS(io_error, read(path), gap == 0 ? "members overlap" : "the member at offset 31");
   }
 }
 
@@ -183,7 +182,7 @@ BOOST_AUTO_TEST_CASE(refuses_many_records_of_one_member) {
   std::memcpy(closing.data() + 10, &copies, 2);
   std::memcpy(closing.data() + 12, &size, 4);
   const auto path = folder.write("bomb.zip", bytes + closing);
-  BOOST_TEST(fails<tutti::io_error>([&] { read(path); }, "overlap"));
+  FAILS(io_error, read(path), "overlap");
 }
 
 BOOST_AUTO_TEST_CASE(refuses_an_end_record_that_hides_members) {
@@ -193,12 +192,12 @@ BOOST_AUTO_TEST_CASE(refuses_an_end_record_that_hides_members) {
   std::string none = bytes;
   std::fill_n(none.begin() + static_cast<std::ptrdiff_t>(end) + 8, 12, '\0');
   const auto path = folder.write("none.zip", none);
-  BOOST_TEST(fails<tutti::io_error>([&] { read(path); }, "no central directory"));
+  FAILS(io_error, read(path), "no central directory");
   // With the place where a directory of no records would be.
   const auto at = static_cast<std::uint32_t>(end);
   std::memcpy(none.data() + end + 16, &at, 4);
   folder.write("none.zip", none);
-  BOOST_TEST(fails<tutti::io_error>([&] { read(path); }, "tells of no members, but"));
+  FAILS(io_error, read(path), "tells of no members, but");
   bytes[end + 8] = bytes[end + 10] = 2;
   BOOST_CHECK_THROW(read(folder.write("two.zip", bytes)), tutti::io_error);
 }
@@ -208,7 +207,7 @@ BOOST_AUTO_TEST_CASE(refuses_every_truncation_and_contradictions) {
   const std::string whole = tutti_test::zip_records(three, 0, false);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto path = folder.write("cut.zip", std::string_view(whole).substr(0, size));
-    BOOST_TEST(fails<tutti::io_error>([&] { read(path); }, "cut.zip"));
+    FAILS(io_error, read(path), "cut.zip");
   }
   for (std::size_t at = 0; at < whole.size(); ++at) {
     std::string bad = whole;

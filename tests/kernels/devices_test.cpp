@@ -7,7 +7,7 @@
 #include "sources.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -55,21 +55,13 @@ BOOST_AUTO_TEST_CASE(results_travel) {
 BOOST_AUTO_TEST_CASE(inputs_of_two_devices_are_refused) {
   const array here = ramp_on(device_of(0)), there = ramp_on(device_of(1));
   const tutti::kernel k = saxpy();
-  BOOST_TEST(fails<tutti::device_error>(
-      [&] {
-        k({here, there}, {.outputs = {{{1000}}}, .scalars = {1.f}});
-      },
-      "kernel saxpy: operands are on different devices"));
-  BOOST_TEST(fails<tutti::device_error>(
-      [&] {
-        k({here, here}, {.outputs = {{{1000}}}, .scalars = {1.f}, .on = device_of(1)});
-      },
-      "move them with to()"));
-  BOOST_TEST(fails<tutti::device_error>(
-      [&] {
-        add_to()({here}, {.outputs = {{{1000}, tutti::dtype::f32, there}, {{1000}}}});
-      },
-      "move it with to()"));
+  FAILS(device_error, k({here, there}, {.outputs = {{{1000}}}, .scalars = {1.f}}),
+        "kernel saxpy: operands are on different devices");
+  FAILS(device_error,
+        k({here, here}, {.outputs = {{{1000}}}, .scalars = {1.f}, .on = device_of(1)}),
+        "move them with to()");
+  FAILS(device_error, add_to()({here}, {.outputs = {{{1000}, tutti::dtype::f32, there}, {{1000}}}}),
+        "move it with to()");
 }
 
 BOOST_AUTO_TEST_CASE(threads_on_both) {

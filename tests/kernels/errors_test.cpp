@@ -7,7 +7,7 @@
 #include "sources.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/command.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace errors_test {
@@ -39,9 +39,8 @@ std::string message_of(const tutti::kernel& k, const std::vector<array>& inputs,
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(kernels_without_name_or_source) {
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::kernel k({.opencl = "x"}); }, "no name"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::kernel k({.name = "empty"}); },
-                                       "kernel empty: it has no source"));
+  FAILS(value_error, tutti::kernel k({.opencl = "x"}), "no name");
+  FAILS(value_error, tutti::kernel k({.name = "empty"}), "kernel empty: it has no source");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_moved_from_keeps_its_source) {
@@ -53,7 +52,7 @@ BOOST_AUTO_TEST_CASE(what_is_moved_from_keeps_its_source) {
   third = std::move(second);
   for (const tutti::kernel* k : {&first, &second, &third}) {
     BOOST_TEST(k->name() == "fill");
-    BOOST_TEST(fails<tutti::value_error>([&] { (*k)({}, {}); }, "kernel fill: a launch needs"));
+    FAILS(value_error, (*k)({}, {}), "kernel fill: a launch needs");
   }
 }
 

@@ -7,7 +7,7 @@
 #include "tutti/grad.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -62,21 +62,14 @@ BOOST_AUTO_TEST_CASE(a_second_gradient_by_kernels) {
 BOOST_AUTO_TEST_CASE(a_second_gradient_that_there_is_not) {
   const auto f = [](const arguments& v) { return tutti::sum(product_of(v[0], v[0] * v[1], 1)); };
   const auto first = [&](const arguments& v) { return tutti::sum(tutti::grad(f)(v)[0]); };
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        tutti::grad(first)({a(), b()});
-      },
-      "is being differentiated, and a kernel has no gradient"));
+  FAILS(value_error, tutti::grad(first)({a(), b()}),
+        "is being differentiated, and a kernel has no gradient");
   BOOST_TEST(matches(tutti::grad(f)({a(), b()})[0], {{3}, {8, -20, -36}}));  // nothing was left
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_alone_is_refused) {
   const auto f = [](const arguments& v) { return tutti::sum(multiplied(v[0], v[1])); };
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        tutti::grad(f)({a(), b()});
-      },
-      "kernel product: input 0 is being differentiated"));
+  FAILS(value_error, tutti::grad(f)({a(), b()}), "kernel product: input 0 is being differentiated");
   const auto half = [](const arguments& v) {
     return tutti::sum(multiplied(tutti::stop_gradient(v[0]), tutti::ones({3})) * v[0]);
   };
@@ -85,6 +78,6 @@ BOOST_AUTO_TEST_CASE(a_kernel_alone_is_refused) {
     const array ones = tutti::ones({3});
     return tutti::sum(add_to()({ones}, {.outputs = {{{3}, tutti::dtype::f32, v[0]}, {{3}}}})[0]);
   };
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::grad(begins)({a()}); },
-                                       "what an output begins with is being differentiated"));
+  FAILS(value_error, tutti::grad(begins)({a()}),
+        "what an output begins with is being differentiated");
 }

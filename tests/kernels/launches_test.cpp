@@ -16,7 +16,7 @@
 #include "tutti/movement.hpp"
 #include "tutti/plugin.h"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace {
@@ -326,22 +326,18 @@ BOOST_AUTO_TEST_CASE(what_the_function_throws_comes_with_the_results) {
     return e.code() == TUTTI_ERROR_INVALID_ARGUMENT;  // nothing is wrong with the library
   });
   BOOST_TEST((tutti::ones({3}) + 1).to_vector<float>()[0] == 2.f);
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        broken({}, {.outputs = {{{4}, dtype::f32, tutti::ones({3})}}});
-      },
-      "kernel broken, what an output begins with: [3] does not broadcast to [4]"));
+  FAILS(shape_error, broken({}, {.outputs = {{{4}, dtype::f32, tutti::ones({3})}}}),
+        "kernel broken, what an output begins with: [3] does not broadcast to [4]");
   const tutti::kernel wrong({.name = "wrong", .host = [](const tutti::kernel_host_call& c) {
                                c.output<double>(0)[0] = 1;
                              }});
-  BOOST_TEST(fails<tutti::device_error>([&] { wrong({}, {.outputs = {{{3}}}})[0].wait(); },
-                                        "kernel wrong: output 0 is f32, asked for as f64"));
+  FAILS(device_error, wrong({}, {.outputs = {{{3}}}})[0].wait(),
+        "kernel wrong: output 0 is f32, asked for as f64");
   const tutti::kernel beyond({.name = "beyond", .host = [](const tutti::kernel_host_call& c) {
                                 static_cast<void>(c.input<float>(1));
                               }});
-  BOOST_TEST(fails<tutti::device_error>(
-      [&] { beyond({tutti::ones({3})}, {.outputs = {{{3}}}})[0].wait(); },
-      "kernel beyond: input 1 of 1"));
+  FAILS(device_error, beyond({tutti::ones({3})}, {.outputs = {{{3}}}})[0].wait(),
+        "kernel beyond: input 1 of 1");
 }
 
 // The state of a function lives as long as a launch of it is in line, and no longer.

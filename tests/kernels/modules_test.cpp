@@ -9,7 +9,7 @@
 #include "tutti/ops.hpp"
 #include "tutti/plugin.h"
 #include "tutti_test/command.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "verify/spirv_module.hpp"
 
 namespace {
@@ -71,8 +71,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_module_is_refused) {
   for (const std::vector<std::uint32_t>& words :
        {std::vector<std::uint32_t>{1, 2, 3}, std::vector<std::uint32_t>(5)}) {
     source.spirv = words;
-    BOOST_TEST(tutti_test::fails<tutti::device_error>(
-        [&] { launched(tutti::kernel(source)); },
-        must_take_modules() ? "scaled: the source is no SPIR-V module" : "kernel scaled"));
+    FAILS(device_error, launched(tutti::kernel(source)),
+          must_take_modules() ? "scaled: the source is no SPIR-V module" : "kernel scaled");
   }
 }

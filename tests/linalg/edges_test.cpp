@@ -2,6 +2,7 @@
 //
 // No elements, one element, NaN, singular matrices and bad input.
 #include "identities.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -165,9 +166,5 @@ BOOST_AUTO_TEST_CASE(what_is_no_matrix_is_refused_at_the_call) {
     linalg::qr(tutti::full({2, 2}, 1.0, dtype::f16));
   });
   BOOST_TEST(half == "qr: f16 is not supported; convert to f32");
-  BOOST_TEST(fails<tutti::value_error>(
-      [] {
-        linalg::pinv(zeros({2, 2}), -1.0);
-      },
-      "pinv: rtol is -1"));
+  FAILS(value_error, linalg::pinv(zeros({2, 2}), -1.0), "pinv: rtol is -1");
 }

@@ -59,8 +59,8 @@ BOOST_AUTO_TEST_CASE(given_centers) {
   BOOST_TEST(ml::k_means(tutti::random::key{3}, {.iterations = 1}).fit(x, x).iterations() == 1);
   BOOST_TEST(r.fit(tutti::ones({5, 2})).inertia() == 0);
   BOOST_TEST((r.fit(array::from({{1, 2}, {3, 4}, {5, 7}})).centers().dtype() == dtype::f32));
-  BOOST_TEST(fails<tutti::shape_error>([&] { r.fit(x, tutti::ones({2, 2})); }, "k_means::fit"));
-  BOOST_TEST(fails<tutti::value_error>([&] { r.fit(x, x * NAN); }, "k_means::fit"));
+  FAILS(shape_error, r.fit(x, tutti::ones({2, 2})), "k_means::fit");
+  FAILS(value_error, r.fit(x, x * NAN), "k_means::fit");
 }
 
 BOOST_AUTO_TEST_CASE(components_rebuild_the_rows) {

@@ -13,7 +13,7 @@
 #include "tutti/collective.hpp"
 #include "tutti/counters.hpp"
 #include "tutti/error.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 using namespace tutti_test;
 using tutti::array;
@@ -286,9 +286,8 @@ BOOST_AUTO_TEST_CASE(messages_between_threads) {
   sender.join();
 
   collective::communicator hasty(group, {.time_limit = 0.01});
-  BOOST_TEST(fails<tutti::device_error>(
-      [&] { hasty.receive(last, first, 3); },
-      "nothing from " + last.name() + " for " + first.name() + " with tag 3"));
+  FAILS(device_error, hasty.receive(last, first, 3),
+        "nothing from " + last.name() + " for " + first.name() + " with tag 3");
 }
 
 BOOST_AUTO_TEST_CASE(barrier_returns) {

@@ -11,7 +11,7 @@
 #include "tutti/counters.hpp"
 #include "tutti/error.hpp"
 #include "tutti/multi.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 using namespace tutti_test;
 using tutti::array;
@@ -83,11 +83,8 @@ BOOST_AUTO_TEST_CASE(wrong_weights) {
   BOOST_TEST(fails<tutti::value_error>(with({0, 0}), "2 weights sum to 0"));
   BOOST_TEST(fails<tutti::value_error>(with({}), "0 weights"));
   const device_group group = first_devices(1);
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        shares(std::vector<double>{1, 2}).boundaries(4, group);
-      },
-      "2 weights for 1 devices"));
+  FAILS(value_error, shares(std::vector<double>{1, 2}).boundaries(4, group),
+        "2 weights for 1 devices");
 }
 
 BOOST_AUTO_TEST_CASE(throughput_is_measured_once) {
@@ -206,7 +203,7 @@ BOOST_AUTO_TEST_CASE(reductions_over_each_axis) {
   });
   const sharded none = shard(put({{0, 3}, {}}, first_devices(1)[0]), largest_group());
   check_like(sum(none, 0), array::from(std::vector<float>{0, 0, 0}));
-  BOOST_TEST(fails<tutti::value_error>([&] { max(none, 0); }, "max"));
+  FAILS(value_error, max(none, 0), "max");
 }
 
 BOOST_AUTO_TEST_CASE(rows_by_index) {
@@ -230,8 +227,7 @@ BOOST_AUTO_TEST_CASE(rows_by_index) {
     BOOST_TEST(matches(take(shard(a, group, 1, by), index.reshape({2, 4}), 0),
                        read(take(a, own.reshape({2, 4}), 0))));
     BOOST_TEST(matches(take(replicate(a, group), index), read(take(a, own))));
-    BOOST_TEST(fails<tutti::index_error>(
-        [&] { take(x, array::from(std::vector<std::int32_t>{7}, on)); }, "index 7"));
+    FAILS(index_error, take(x, array::from(std::vector<std::int32_t>{7}, on)), "index 7");
   });
 }
 
@@ -261,27 +257,27 @@ BOOST_AUTO_TEST_CASE(operands_that_do_not_fit) {
   if (group.size() < 2) return;
   const array a = whole(random_integers({4, 4}, 0, 9), group);
   const sharded rows = shard(a, group, 0), columns = shard(a, group, 1);
-  BOOST_TEST(fails<tutti::value_error>([&] { rows + columns; }, "add: operands are split"));
-  BOOST_TEST(fails<tutti::value_error>([&] { rows + columns; }, columns.str()));
-  BOOST_TEST(fails<tutti::value_error>([&] { map(tutti::add, rows, columns); }, rows.str()));
+  FAILS(value_error, rows + columns, "add: operands are split");
+  FAILS(value_error, rows + columns, columns.str());
+  FAILS(value_error, map(tutti::add, rows, columns), rows.str());
   std::vector<double> lopsided(group.size(), 0.0);
   lopsided[0] = 1;
   const sharded other = shard(a, group, 0, lopsided);
-  BOOST_TEST(fails<tutti::value_error>([&] { rows* other; }, other.str()));
+  FAILS(value_error, rows * other, other.str());
   const sharded alone = shard(a, first_devices(1), 0);
-  BOOST_TEST(fails<tutti::value_error>([&] { rows - alone; }, "different groups"));
-  BOOST_TEST(fails<tutti::device_error>([&] { rows + a; }, "an array on " + group[0].name()));
-  BOOST_TEST(fails<tutti::value_error>([&] { matmul(rows, columns); }, "no product of these"));
-  BOOST_TEST(fails<tutti::value_error>([&] { matmul(columns, other); }, other.str()));
+  FAILS(value_error, rows - alone, "different groups");
+  FAILS(device_error, rows + a, "an array on " + group[0].name());
+  FAILS(value_error, matmul(rows, columns), "no product of these");
+  FAILS(value_error, matmul(columns, other), other.str());
   const sharded narrow = replicate(whole(random_integers({3, 4}, 0, 9), group), group);
-  BOOST_TEST(fails<tutti::shape_error>([&] { matmul(rows, narrow); }, "[4,4] x [3,4]"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { rows + narrow; }, "[4,4]"));
+  FAILS(shape_error, matmul(rows, narrow), "[4,4] x [3,4]");
+  FAILS(shape_error, rows + narrow, "[4,4]");
   const auto transposed = [](const array& p) { return p.T(); };
-  BOOST_TEST(fails<tutti::shape_error>([&] { map(transposed, rows); }, "map: the function makes"));
-  BOOST_TEST(fails<tutti::value_error>([&] { static_cast<void>(narrow.axis()); }, "replicated"));
-  BOOST_TEST(fails<tutti::index_error>([&] { shard(a, group, 2); }, "shard"));
+  FAILS(shape_error, map(transposed, rows), "map: the function makes");
+  FAILS(value_error, static_cast<void>(narrow.axis()), "replicated");
+  FAILS(index_error, shard(a, group, 2), "shard");
   const array scalar = put({{}, {1}}, group[0]);
-  BOOST_TEST(fails<tutti::shape_error>([&] { shard(scalar, group); }, "0-d"));
+  FAILS(shape_error, shard(scalar, group), "0-d");
   check_like(replicate(scalar, group), scalar);
 }
 

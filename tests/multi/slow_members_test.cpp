@@ -13,7 +13,7 @@
 #include "tutti/error.hpp"
 #include "tutti/multi.hpp"
 #include "tutti/nn.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace slow_members_test {
 
@@ -68,8 +68,8 @@ BOOST_AUTO_TEST_CASE(a_kind_whose_steps_take_long_is_left_out) {
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_steps_and_no_steps) {
-  BOOST_TEST(fails<tutti::value_error>([] { nn::without_slow_members(largest_group(), {}); },
-                                       "without_slow_members: there is no function"));
+  FAILS(value_error, nn::without_slow_members(largest_group(), {}),
+        "without_slow_members: there is no function");
   if (!is_mixed(largest_group())) return;
   BOOST_TEST(fails<std::runtime_error>(
       [] {

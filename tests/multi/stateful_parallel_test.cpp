@@ -8,7 +8,7 @@
 #include "tutti/error.hpp"
 #include "tutti/multi.hpp"
 #include "tutti/nn.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace stateful_parallel_test {
 
@@ -157,17 +157,15 @@ BOOST_AUTO_TEST_CASE(wrong_state) {
   const auto parameters = replicate(model.parameters(), group);
   const auto state = replicate(model.state(), group);
   const list batch = batch_at(1, group[0]);
-  BOOST_TEST(fails<tutti::value_error>([&] { step(parameters, {}, batch, {1}); }, "state"));
+  FAILS(value_error, step(parameters, {}, batch, {1}), "state");
   const tutti::data_parallel forgetful(
       [&](const list& p, const list& s, const list& b, tutti::random::key key) {
         return tutti::loss_and_state{step_of(model)(p, s, b, key).loss, {}};
       },
       group, options);
-  BOOST_TEST(fails<tutti::value_error>([&] { forgetful(parameters, state, batch, {1}); },
-                                       "0 arrays of state for 2"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] { tutti::data_parallel(tutti::data_parallel::stateful_function(), group); },
-      "loss function"));
+  FAILS(value_error, forgetful(parameters, state, batch, {1}), "0 arrays of state for 2");
+  FAILS(value_error, tutti::data_parallel(tutti::data_parallel::stateful_function(), group),
+        "loss function");
 }
 
 }  // namespace stateful_parallel_test

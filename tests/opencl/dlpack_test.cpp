@@ -13,7 +13,7 @@
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/dlpack.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 using namespace tutti_test;
 using tutti::array;
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(other_buffers_are_refused) {
     auto* tensor = produce(handle, dl_f32, {4}, {stride}, end, dl_opencl);
     tensor->dl_tensor.byte_offset = offset;
     const int before = end.deletions;
-    BOOST_TEST(fails<tutti::error>([&] { from_dlpack(tensor); }, text));
+    FAILS(error, from_dlpack(tensor), text);
     BOOST_TEST(end.deletions == before + 1);
   };
   refused(memory, "wrap: 20 bytes of a cl_mem of 16", 4);

@@ -8,7 +8,7 @@
 #include "graph/node.hpp"
 #include "op/contraction/einsum_plan.hpp"
 #include "sampled_layouts.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace {
@@ -134,8 +134,7 @@ BOOST_AUTO_TEST_CASE(einsum_dtypes) {
   BOOST_TEST((tutti::einsum("i,i", {array::from<std::int32_t>({1, 2}), array::from<float>({3, 4})})
                   .dtype() == dtype::f32));
   BOOST_TEST(tutti::einsum(",i->i", {2, array::from<std::int32_t>({3})}).item() == 6);
-  BOOST_TEST(fails<tutti::dtype_error>([] { tutti::einsum("i->i", {array::from<bool>({true})}); },
-                                       "einsum"));
+  FAILS(dtype_error, tutti::einsum("i->i", {array::from<bool>({true})}), "einsum");
 }
 
 BOOST_AUTO_TEST_CASE(einsum_special_values_and_sizes) {
@@ -155,14 +154,11 @@ BOOST_AUTO_TEST_CASE(einsum_bad_input) {
   const array m = tutti::zeros({2, 3}), n = tutti::zeros({4, 5});
   const auto message = [&](std::string_view text, const std::vector<array>& given,
                            std::string_view expected) {
-    BOOST_TEST(fails<tutti::value_error>([&] { tutti::einsum(text, given); }, expected));
+    FAILS(value_error, tutti::einsum(text, given), expected);
   };
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::einsum("ij,jk->ik", {m, n});
-      },
-      "einsum: \"ij,jk->ik\": 'j' has extents 3 and 4"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::einsum("...,...", {m, n}); }, "of \"...\""));
+  FAILS(shape_error, tutti::einsum("ij,jk->ik", {m, n}),
+        "einsum: \"ij,jk->ik\": 'j' has extents 3 and 4");
+  FAILS(shape_error, tutti::einsum("...,...", {m, n}), "of \"...\"");
   message("ij,jk->ik", {m}, "2 terms for 1 operands");
   message("ijk->i", {m}, "a term of 3 letters for an operand of shape [2,3]");
   message("i->i", {m}, "a term of 1 letters");
@@ -172,12 +168,10 @@ BOOST_AUTO_TEST_CASE(einsum_bad_input) {
   message("i...->i", {m}, "the output lacks");
   message("......", {m}, "unexpected '.'");
   message("ij->i->j", {m}, "unexpected '-'");
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
+  FAILS(shape_error,
         tutti::einsum("abcde,fghij->abcdefghij",
-                      {tutti::zeros({1, 1, 1, 1, 1}), tutti::zeros({1, 1, 1, 1, 1})});
-      },
-      "more than 8 dimensions"));
+                      {tutti::zeros({1, 1, 1, 1, 1}), tutti::zeros({1, 1, 1, 1, 1})}),
+        "more than 8 dimensions");
 }
 
 BOOST_AUTO_TEST_CASE(order_of_contractions) {
@@ -271,20 +265,12 @@ BOOST_AUTO_TEST_CASE(tensor_products) {
              (shape{2, 3}));
 
   const array x = tutti::zeros({3, 4, 5}), y = tutti::zeros({4, 3, 2});
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::tensordot(x, y, shape{0}, shape{0}); },
-                                       "tensordot: axes [0] of [3,4,5] and [0] of [4,3,2] differ"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        tutti::tensordot(x, y, shape{0, 1}, shape{1});
-      },
-      "differ in number"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        tutti::tensordot(x, y, shape{0, 0}, shape{1, 1});
-      },
-      "repeat an axis"));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::tensordot(x, y, 4); }, "over 4 axes"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::inner(x, y); }, "inner"));
+  FAILS(shape_error, tutti::tensordot(x, y, shape{0}, shape{0}),
+        "tensordot: axes [0] of [3,4,5] and [0] of [4,3,2] differ");
+  FAILS(value_error, tutti::tensordot(x, y, shape{0, 1}, shape{1}), "differ in number");
+  FAILS(value_error, tutti::tensordot(x, y, shape{0, 0}, shape{1, 1}), "repeat an axis");
+  FAILS(value_error, tutti::tensordot(x, y, 4), "over 4 axes");
+  FAILS(shape_error, tutti::inner(x, y), "inner");
 }
 
 BOOST_AUTO_TEST_CASE(vectors) {
@@ -302,10 +288,10 @@ BOOST_AUTO_TEST_CASE(vectors) {
   const array e = tutti::eye(3, dtype::i32);
   BOOST_TEST(matches(tutti::cross(e[0], e), {{3, 3}, {0, 0, 0, 0, 0, 1, 0, -1, 0}}));
   BOOST_TEST(matches(tutti::cross(e, e[0], 0), {{3, 3}, {0, 0, 0, 0, 0, 1, 0, -1, 0}}));
-  BOOST_TEST(fails<tutti::shape_error>([] { tutti::cross(tutti::zeros({2}), tutti::zeros({2})); },
-                                       "cross: needs vectors of 3 along axis -1"));
-  BOOST_TEST(fails<tutti::shape_error>([] { tutti::vecdot(tutti::zeros({2}), tutti::zeros({3})); },
-                                       "vecdot: axis -1 differs: [2] and [3]"));
+  FAILS(shape_error, tutti::cross(tutti::zeros({2}), tutti::zeros({2})),
+        "cross: needs vectors of 3 along axis -1");
+  FAILS(shape_error, tutti::vecdot(tutti::zeros({2}), tutti::zeros({3})),
+        "vecdot: axis -1 differs: [2] and [3]");
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_contractions) {

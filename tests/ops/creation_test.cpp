@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 using namespace tutti_test;
@@ -29,10 +29,9 @@ BOOST_AUTO_TEST_CASE(constants) {
   BOOST_TEST(
       matches(tutti::full({2, 2}, array::from<float>({1, 2}), dtype::i32), {{2, 2}, {1, 2, 1, 2}}));
   BOOST_TEST((tutti::full({1}, 0.1, dtype::f64).to_vector<double>()[0] == 0.1));
-  BOOST_TEST(fails<tutti::shape_error>([] { tutti::zeros({2, -1}); }, "[2,-1]"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::full({2}, 300, dtype::u8); }, "full: 300"));
-  BOOST_TEST(
-      fails<tutti::shape_error>([] { tutti::full({2}, tutti::ones({3}), dtype::f32); }, "[3]"));
+  FAILS(shape_error, tutti::zeros({2, -1}), "[2,-1]");
+  FAILS(value_error, tutti::full({2}, 300, dtype::u8), "full: 300");
+  FAILS(shape_error, tutti::full({2}, tutti::ones({3}), dtype::f32), "[3]");
 }
 
 BOOST_AUTO_TEST_CASE(ranges) {
@@ -68,29 +67,28 @@ BOOST_AUTO_TEST_CASE(ranges) {
               std::vector<std::int64_t>{low, -1, high - 1}));
   BOOST_TEST((tutti::arange(high, low, low, dtype::i64).to_vector<std::int64_t>() ==
               std::vector<std::int64_t>{high, -1}));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::arange(0, 5, 0); }, "step is zero"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [] { tutti::arange(std::int64_t{1} << 31, (std::int64_t{1} << 31) + 2); },
-      "does not fit i32"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::arange(~std::uint64_t{0}); }, "beyond 64 bits"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { tutti::arange(0, 3, dtype::c64); }, "c64"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::arange(0.0, 1.0, 0.0); }, "step is zero"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::arange(0.0, std::nan("")); }, "finite"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::arange(0.5, 3.0, 1.0, dtype::i32); }, "0.5"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::arange(300, dtype::u8); }, "does not fit u8"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { tutti::arange(3, dtype::boolean); }, "bool"));
+  FAILS(value_error, tutti::arange(0, 5, 0), "step is zero");
+  FAILS(value_error, tutti::arange(std::int64_t{1} << 31, (std::int64_t{1} << 31) + 2),
+        "does not fit i32");
+  FAILS(value_error, tutti::arange(~std::uint64_t{0}), "beyond 64 bits");
+  FAILS(dtype_error, tutti::arange(0, 3, dtype::c64), "c64");
+  FAILS(value_error, tutti::arange(0.0, 1.0, 0.0), "step is zero");
+  FAILS(value_error, tutti::arange(0.0, std::nan("")), "finite");
+  FAILS(value_error, tutti::arange(0.5, 3.0, 1.0, dtype::i32), "0.5");
+  FAILS(value_error, tutti::arange(300, dtype::u8), "does not fit u8");
+  FAILS(dtype_error, tutti::arange(3, dtype::boolean), "bool");
 }
 
 BOOST_AUTO_TEST_CASE(identity) {
   BOOST_TEST(matches(tutti::eye(3, dtype::f64), {{3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}));
   BOOST_TEST(tutti::eye(0).shape() == (tutti::shape{0, 0}));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::eye(-1); }, "eye"));
+  FAILS(value_error, tutti::eye(-1), "eye");
   for (std::int64_t offset = -4; offset <= 5; ++offset)
     BOOST_TEST(matches(tutti::eye(3, 4, offset, dtype::i16),
                        tabulate({3, 4}, [&](const position& i) { return i[1] - i[0] == offset; })),
                offset);
   BOOST_TEST(tutti::eye(0, 4).shape() == (tutti::shape{0, 4}));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::eye(2, -3); }, "2 and -3"));
+  FAILS(value_error, tutti::eye(2, -3), "2 and -3");
   const array like = tutti::zeros({2, 3}, dtype::i8);
   BOOST_TEST((tutti::zeros_like(like, dtype::f64).dtype() == dtype::f64));
   BOOST_TEST(matches(tutti::ones_like(like, dtype::boolean), {{2, 3}, {1, 1, 1, 1, 1, 1}}));

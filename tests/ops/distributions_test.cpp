@@ -13,7 +13,7 @@
 #include "semantics/host_math.hpp"
 #include "tutti/random.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -182,11 +182,7 @@ BOOST_AUTO_TEST_CASE(categories) {
   BOOST_TEST(chi_square(got, 0, 4, [&](std::int64_t k) { return p[std::size_t(k)]; }) <
              chi_square_bound);
   BOOST_TEST(std::count(got.begin(), got.end(), 2.0) == 0);
-  BOOST_TEST(fails<tutti::value_error>(
-      [] {
-        random_::categorical({1}, tutti::zeros({2, 0}));
-      },
-      "categorical"));
+  FAILS(value_error, random_::categorical({1}, tutti::zeros({2, 0})), "categorical");
 }
 
 BOOST_AUTO_TEST_CASE(gamma_numbers) {
@@ -285,31 +281,28 @@ BOOST_AUTO_TEST_CASE(choices) {
 
 BOOST_AUTO_TEST_CASE(distributions_refuse_bad_arguments) {
   using tutti::value_error;
-  BOOST_TEST(fails<value_error>([] { random_::integers({1}, {2}, 5, 5); }, "integers: needs low"));
-  BOOST_TEST(fails<value_error>([] { random_::integers({1}, {2}, 0, 300, dtype::u8); }, "300"));
-  BOOST_TEST(fails<value_error>([] { random_::integers({1}, {2}, -1, 3, dtype::u8); }, "u8"));
-  BOOST_TEST(
-      fails<tutti::dtype_error>([] { random_::integers({1}, {2}, 0, 3, dtype::f32); }, "integers"));
-  BOOST_TEST(fails<value_error>([] { random_::bernoulli({1}, {2}, 1.5); }, "bernoulli"));
-  BOOST_TEST(fails<value_error>([] { random_::bernoulli({1}, {2}, NAN); }, "nan"));
-  BOOST_TEST(fails<value_error>([] { random_::exponential({1}, {2}, 0); }, "exponential"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { random_::exponential({1}, {2}, 1, dtype::i8); }, "i8"));
-  BOOST_TEST(fails<value_error>([] { random_::truncated_normal({1}, {2}, 2, 1); }, "low < high"));
-  BOOST_TEST(fails<value_error>([] { random_::truncated_normal({1}, {2}, 30, 31); }, "measurable"));
-  BOOST_TEST(
-      fails<value_error>([] { random_::truncated_normal({1}, {2}, 0, 1, 0, -1); }, "deviation"));
-  BOOST_TEST(fails<value_error>([] { random_::gamma({1}, {2}, 0); }, "gamma: the concentration"));
-  BOOST_TEST(fails<value_error>([] { random_::gamma({1}, {2}, 1, INFINITY); }, "scale"));
-  BOOST_TEST(fails<value_error>([] { random_::poisson({1}, {2}, -1); }, "poisson"));
-  BOOST_TEST(fails<value_error>([] { random_::poisson({1}, {2}, 100, dtype::i8); }, "do not fit"));
-  BOOST_TEST(fails<value_error>([] { random_::choice({1}, 0, {2}); }, "choice"));
-  BOOST_TEST(fails<value_error>([] { random_::choice({1}, 3, {4}, random_::replacement::no); },
-                                "4 of 3 things"));
+  FAILS(value_error, random_::integers({1}, {2}, 5, 5), "integers: needs low");
+  FAILS(value_error, random_::integers({1}, {2}, 0, 300, dtype::u8), "300");
+  FAILS(value_error, random_::integers({1}, {2}, -1, 3, dtype::u8), "u8");
+  FAILS(dtype_error, random_::integers({1}, {2}, 0, 3, dtype::f32), "integers");
+  FAILS(value_error, random_::bernoulli({1}, {2}, 1.5), "bernoulli");
+  FAILS(value_error, random_::bernoulli({1}, {2}, NAN), "nan");
+  FAILS(value_error, random_::exponential({1}, {2}, 0), "exponential");
+  FAILS(dtype_error, random_::exponential({1}, {2}, 1, dtype::i8), "i8");
+  FAILS(value_error, random_::truncated_normal({1}, {2}, 2, 1), "low < high");
+  FAILS(value_error, random_::truncated_normal({1}, {2}, 30, 31), "measurable");
+  FAILS(value_error, random_::truncated_normal({1}, {2}, 0, 1, 0, -1), "deviation");
+  FAILS(value_error, random_::gamma({1}, {2}, 0), "gamma: the concentration");
+  FAILS(value_error, random_::gamma({1}, {2}, 1, INFINITY), "scale");
+  FAILS(value_error, random_::poisson({1}, {2}, -1), "poisson");
+  FAILS(value_error, random_::poisson({1}, {2}, 100, dtype::i8), "do not fit");
+  FAILS(value_error, random_::choice({1}, 0, {2}), "choice");
+  FAILS(value_error, random_::choice({1}, 3, {4}, random_::replacement::no), "4 of 3 things");
   const std::vector<double> negative = {1, -1}, zero = {0, 0};
-  BOOST_TEST(fails<value_error>([&] { random_::choice({1}, negative, {2}); }, "weight"));
-  BOOST_TEST(fails<value_error>([&] { random_::choice({1}, zero, {2}); }, "sum"));
+  FAILS(value_error, random_::choice({1}, negative, {2}), "weight");
+  FAILS(value_error, random_::choice({1}, zero, {2}), "sum");
   const std::vector<double> two = {1, 0, 2};
-  BOOST_TEST(fails<value_error>([&] { random_::choice({1}, two, {3}, random_::replacement::no); },
-                                "choice: 3 of 2 things with a positive weight"));
-  BOOST_TEST(fails<tutti::index_error>([] { random_::shuffle({1}, array(1)); }, "shuffle"));
+  FAILS(value_error, random_::choice({1}, two, {3}, random_::replacement::no),
+        "choice: 3 of 2 things with a positive weight");
+  FAILS(index_error, random_::shuffle({1}, array(1)), "shuffle");
 }

@@ -12,6 +12,7 @@
 #include "tutti/sorting.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti_test/dense.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace edges_test {
 
@@ -138,8 +139,7 @@ BOOST_AUTO_TEST_CASE(evenly_spaced_numbers_up_to_the_largest) {
     BOOST_TEST(
         matches(tutti::linspace(-largest, largest, 2, true, type), {{2}, {-largest, largest}}));
   }
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::linspace(-1e300, 1e300, 5); },
-                                       "finite in f32, got -1e+300"));
+  FAILS(value_error, tutti::linspace(-1e300, 1e300, 5), "finite in f32, got -1e+300");
 }
 
 // Just above the middle between two halves, by less than f32 can tell.
@@ -194,10 +194,8 @@ BOOST_AUTO_TEST_CASE(a_half_is_read_as_it_is_stored) {
 
 BOOST_AUTO_TEST_CASE(corrections_that_are_no_numbers) {
   const array x = array::from<float>({1, 2, 3});
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::var(x, {}, not_a_number); },
-                                       "var: the correction is NaN"));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::stddev(x, {}, not_a_number); },
-                                       "stddev: the correction is NaN"));
+  FAILS(value_error, tutti::var(x, {}, not_a_number), "var: the correction is NaN");
+  FAILS(value_error, tutti::stddev(x, {}, not_a_number), "stddev: the correction is NaN");
 }
 
 }  // namespace edges_test

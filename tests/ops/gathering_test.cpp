@@ -4,7 +4,7 @@
 #include "differences.hpp"
 #include "sampled_layouts.hpp"
 #include "tutti/indexing.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -44,19 +44,13 @@ BOOST_AUTO_TEST_CASE(indexing_with_integers) {
   }
   const array x = upload_as<float>(cube);
   BOOST_TEST(tutti::index_with(x, {integers({}, {0, 2}), row}).shape() == (shape{0, 2, 5}));
-  BOOST_TEST(fails<tutti::index_error>(
-      [&] {
-        tutti::index_with(x, {abs(row), row});
-      },
-      "index_with: index 6 is out of range for axis 0 of [4,6,5]"));
-  BOOST_TEST(fails<tutti::index_error>([&] { tutti::index_with(x, {0, 0, 0, 0}); }, "4 indices"));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::index_with(x, {}); }, "no indices"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::index_with(x, {0.5}); }, "index_with"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::index_with(x, {integers({0, 0, 0}, {3}), integers({0, 0}, {2})});
-      },
-      "[3]"));
+  FAILS(index_error, tutti::index_with(x, {abs(row), row}),
+        "index_with: index 6 is out of range for axis 0 of [4,6,5]");
+  FAILS(index_error, tutti::index_with(x, {0, 0, 0, 0}), "4 indices");
+  FAILS(value_error, tutti::index_with(x, {}), "no indices");
+  FAILS(dtype_error, tutti::index_with(x, {0.5}), "index_with");
+  FAILS(shape_error, tutti::index_with(x, {integers({0, 0, 0}, {3}), integers({0, 0}, {2})}),
+        "[3]");
 }
 
 BOOST_AUTO_TEST_CASE(masks) {
@@ -76,13 +70,8 @@ BOOST_AUTO_TEST_CASE(masks) {
   BOOST_TEST(tutti::mask_select(x, true).shape() == (shape{1, 4, 6, 5}));
   BOOST_TEST(tutti::mask_select(x, false).shape() == (shape{0, 4, 6, 5}));
   BOOST_TEST((tutti::masked_fill(array::from<std::int8_t>({1}), true, 3).dtype() == dtype::i8));
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::mask_select(x, tutti::ones({6})); },
-                                       "mask_select: a mask of shape [6]"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::masked_fill(x, tutti::ones({2, 4, 6, 5}), 0);
-      },
-      "masked_fill"));
+  FAILS(shape_error, tutti::mask_select(x, tutti::ones({6})), "mask_select: a mask of shape [6]");
+  FAILS(shape_error, tutti::masked_fill(x, tutti::ones({2, 4, 6, 5}), 0), "masked_fill");
 }
 
 // Step by step, 2048 + 1 in f16 is 2048.

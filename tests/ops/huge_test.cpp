@@ -11,7 +11,7 @@
 #include "tutti/sorting.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -116,6 +116,5 @@ BOOST_AUTO_TEST_CASE(triangles_and_classes, *if_it_fits) {
 BOOST_AUTO_TEST_CASE(rows_that_are_too_long_to_sort, *if_it_fits) {
   const std::string backend = tutti::default_device().backend();
   if (backend == "reference" || backend == "cpu") return;  // these sort them, in their own time
-  BOOST_TEST(tutti_test::fails<tutti::device_error>([] { tutti::sort(numbers()).wait(); },
-                                                    "rows of 2^31 elements and more"));
+  FAILS(device_error, tutti::sort(numbers()).wait(), "rows of 2^31 elements and more");
 }

@@ -5,7 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -132,17 +132,10 @@ BOOST_AUTO_TEST_CASE(empty_operands) {
 
 BOOST_AUTO_TEST_CASE(bad_operands) {
   const array a = tutti::zeros({3, 4});
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::matmul(a, tutti::zeros({5, 6}));
-      },
-      "matmul: inner dimensions differ: [3,4] x [5,6]"));
-  BOOST_TEST(
-      fails<tutti::shape_error>([&] { tutti::matmul(a, tutti::zeros({3})); }, "[3,4] x [3]"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::matmul(tutti::zeros({2, 3, 4}), tutti::zeros({3, 4, 5}));
-      },
-      "matmul: leading dimensions do not broadcast: [2,3,4] x [3,4,5]"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::matmul(a, 2); }, "matmul"));
+  FAILS(shape_error, tutti::matmul(a, tutti::zeros({5, 6})),
+        "matmul: inner dimensions differ: [3,4] x [5,6]");
+  FAILS(shape_error, tutti::matmul(a, tutti::zeros({3})), "[3,4] x [3]");
+  FAILS(shape_error, tutti::matmul(tutti::zeros({2, 3, 4}), tutti::zeros({3, 4, 5})),
+        "matmul: leading dimensions do not broadcast: [2,3,4] x [3,4,5]");
+  FAILS(shape_error, tutti::matmul(a, 2), "matmul");
 }

@@ -7,7 +7,7 @@
 #include "differences.hpp"
 #include "graph/node.hpp"
 #include "sampled_layouts.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace movement_test {
 
@@ -64,11 +64,10 @@ BOOST_AUTO_TEST_CASE(splitting) {
   BOOST_TEST(tutti::unstack(tutti::zeros({0, 3})).empty());
   BOOST_TEST(tutti::split(tutti::zeros({0, 3}), 2)[1].shape() == (shape{0, 3}));
   const array x = upload_as<float>(cube);
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::split(x, 5); },
-                                       "split: axis 0 of [4,6,5] has no 5 equal sections"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::split(x, 0); }, "split"));
-  BOOST_TEST(fails<tutti::index_error>([&] { tutti::split_at(x, {1}, 3); }, "split_at"));
-  BOOST_TEST(fails<tutti::index_error>([&] { tutti::unstack(array(1)); }, "unstack"));
+  FAILS(shape_error, tutti::split(x, 5), "split: axis 0 of [4,6,5] has no 5 equal sections");
+  FAILS(shape_error, tutti::split(x, 0), "split");
+  FAILS(index_error, tutti::split_at(x, {1}, 3), "split_at");
+  FAILS(index_error, tutti::unstack(array(1)), "unstack");
 }
 
 BOOST_AUTO_TEST_CASE(tiling) {
@@ -85,11 +84,7 @@ BOOST_AUTO_TEST_CASE(tiling) {
   BOOST_TEST(matches(tutti::tile(upload_as<float>(deep), {2, 1, 1, 2, 3, 1, 1, 2}), expected));
   BOOST_TEST(tutti::tile(upload_as<float>(matrix), {0, 2}).shape() == (shape{0, 10}));
   BOOST_TEST(matches(tutti::tile(array(7), {3}), {{3}, {7, 7, 7}}));
-  BOOST_TEST(fails<tutti::value_error>(
-      [] {
-        tutti::tile(array(7), {2, -1});
-      },
-      "tile: negative count in [2,-1]"));
+  FAILS(value_error, tutti::tile(array(7), {2, -1}), "tile: negative count in [2,-1]");
 }
 
 BOOST_AUTO_TEST_CASE(repeating) {
@@ -119,38 +114,23 @@ BOOST_AUTO_TEST_CASE(repeating) {
   BOOST_TEST(matches(tutti::repeat(whole, array::from<int>({2})), read(tutti::repeat(whole, 2))));
   BOOST_TEST(matches(tutti::repeat(whole, array::from<int>({3})[0], 2),
                      gathered(cube, 2, 15, [](std::int64_t i) { return i / 3; })));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::repeat(whole, {1, 2}, 1);
-      },
-      "repeat: 2 counts for axis 1 of [4,6,5]"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::repeat(whole, array::from<int>({{1}, {2}}), 1);
-      },
-      "repeat: counts of shape [2,1]"));
-  BOOST_TEST(fails<tutti::dtype_error>(
-      [&] {
-        tutti::repeat(whole, array::from<float>({1, 2}));
-      },
-      "repeat: "));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        tutti::repeat(whole, array::from<int>({1, 1, 1, -4, 1, 1}), 1);
-      },
-      "-4 is negative"));
+  FAILS(shape_error, tutti::repeat(whole, {1, 2}, 1), "repeat: 2 counts for axis 1 of [4,6,5]");
+  FAILS(shape_error, tutti::repeat(whole, array::from<int>({{1}, {2}}), 1),
+        "repeat: counts of shape [2,1]");
+  FAILS(dtype_error, tutti::repeat(whole, array::from<float>({1, 2})), "repeat: ");
+  FAILS(value_error, tutti::repeat(whole, array::from<int>({1, 1, 1, -4, 1, 1}), 1),
+        "-4 is negative");
   const dense deep = random_dense({2, 1, 2, 1, 1, 2, 1, 3}, -1, 1, 404);
   BOOST_TEST(matches(tutti::repeat(upload_as<float>(deep), 2, 5),
                      gathered(deep, 5, 4, [](std::int64_t i) { return i / 2; })));
   const array x = upload_as<float>(cube);
   BOOST_TEST(tutti::repeat(x, 0, 1).shape() == (shape{4, 0, 5}));
   BOOST_TEST(matches(tutti::repeat(array(3), 2), {{2}, {3, 3}}));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::repeat(x, -2, 1); },
-                                       "repeat: the count -2 is negative"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::repeat_each(x, counts, 0); },
-                                       "repeat_each: 6 counts for axis 0 of [4,6,5]"));
+  FAILS(value_error, tutti::repeat(x, -2, 1), "repeat: the count -2 is negative");
+  FAILS(shape_error, tutti::repeat_each(x, counts, 0),
+        "repeat_each: 6 counts for axis 0 of [4,6,5]");
   const std::vector<std::int64_t> bad = {1, -1, 0, 2};
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::repeat_each(x, bad, 0); }, "-1 is negative"));
+  FAILS(value_error, tutti::repeat_each(x, bad, 0), "-1 is negative");
 }
 
 BOOST_AUTO_TEST_CASE(rolling_and_flipping) {
@@ -170,8 +150,8 @@ BOOST_AUTO_TEST_CASE(rolling_and_flipping) {
   }
   BOOST_TEST(tutti::roll(tutti::zeros({0, 2}), 3, 0).shape() == (shape{0, 2}));
   BOOST_TEST(tutti::flip(array(2.5)).item() == 2.5);
-  BOOST_TEST(fails<tutti::index_error>([] { tutti::flip(tutti::zeros({2}), 1); }, "flip"));
-  BOOST_TEST(fails<tutti::index_error>([] { tutti::roll(tutti::zeros({2}), 1, 1); }, "roll"));
+  FAILS(index_error, tutti::flip(tutti::zeros({2}), 1), "flip");
+  FAILS(index_error, tutti::roll(tutti::zeros({2}), 1, 1), "roll");
 }
 
 BOOST_AUTO_TEST_CASE(padding) {
@@ -211,25 +191,18 @@ BOOST_AUTO_TEST_CASE(padding) {
       matches(tutti::pad(tutti::zeros({0}), {{1, 1}}, pad_mode::constant, NAN), {{2}, {NAN, NAN}}));
   const array x = upload_as<float>(matrix);
   BOOST_TEST(matches(tutti::pad(x, {}), matrix));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        tutti::pad(x, {{1, 1}, {1, 1}, {1, 1}});
-      },
-      "pad: 3 widths for an array of shape [3,5]"));
+  FAILS(value_error, tutti::pad(x, {{1, 1}, {1, 1}, {1, 1}}),
+        "pad: 3 widths for an array of shape [3,5]");
   // Negative widths take away first.
   const array m = tutti::arange(15).reshape({3, 5});
   BOOST_TEST(matches(tutti::pad(m, {{-2, 1}, {1, -3}}, pad_mode::constant, 7),
                      dense{{2, 3}, {7, 10, 11, 7, 7, 7}}));
   BOOST_TEST(matches(tutti::pad(m, {{-1, -1}, {-4, 2}}, pad_mode::wrap), dense{{1, 3}, {9, 9, 9}}));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::pad(x, {{1, -4}}); }, "1 and -4 of axis 0"));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::pad(x, {{-2, -2}}); }, "take more away"));
+  FAILS(value_error, tutti::pad(x, {{1, -4}}), "1 and -4 of axis 0");
+  FAILS(value_error, tutti::pad(x, {{-2, -2}}), "take more away");
   BOOST_TEST(matches(tutti::pad(tutti::arange(3), {{4, 70}}, pad_mode::wrap),
                      tabulate({77}, [](const position& i) { return double((i[0] + 2) % 3); })));
-  BOOST_TEST(fails<tutti::value_error>(
-      [] {
-        tutti::pad(tutti::zeros({0}), {{1, 0}}, pad_mode::edge);
-      },
-      "is empty"));
+  FAILS(value_error, tutti::pad(tutti::zeros({0}), {{1, 0}}, pad_mode::edge), "is empty");
 }
 
 BOOST_AUTO_TEST_CASE(moving_axes) {
@@ -242,17 +215,10 @@ BOOST_AUTO_TEST_CASE(moving_axes) {
     }
   }
   const array x = upload_as<float>(cube);
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        tutti::moveaxis(x, shape{0, 1}, shape{1});
-      },
-      "moveaxis: axes [0,1] to [1] of [4,6,5]"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [&] {
-        tutti::moveaxis(x, shape{0, -3}, shape{1, 2});
-      },
-      "twice"));
-  BOOST_TEST(fails<tutti::index_error>([&] { tutti::moveaxis(x, 3, 0); }, "moveaxis"));
+  FAILS(value_error, tutti::moveaxis(x, shape{0, 1}, shape{1}),
+        "moveaxis: axes [0,1] to [1] of [4,6,5]");
+  FAILS(value_error, tutti::moveaxis(x, shape{0, -3}, shape{1, 2}), "twice");
+  FAILS(index_error, tutti::moveaxis(x, 3, 0), "moveaxis");
 }
 
 BOOST_AUTO_TEST_CASE(broadcasting_together) {
@@ -263,11 +229,8 @@ BOOST_AUTO_TEST_CASE(broadcasting_together) {
   for (const array& a : both) BOOST_TEST(a.shape() == (shape{3, 5}));
   BOOST_TEST(matches(both[1], tabulate({3, 5}, [&](const position& i) { return row.at({i[1]}); })));
   BOOST_TEST(tutti::broadcast_arrays({}).empty());
-  BOOST_TEST(fails<tutti::shape_error>(
-      [] {
-        tutti::broadcast_arrays({tutti::zeros({2}), tutti::zeros({3})});
-      },
-      "broadcast_arrays"));
+  FAILS(shape_error, tutti::broadcast_arrays({tutti::zeros({2}), tutti::zeros({3})}),
+        "broadcast_arrays");
 }
 
 BOOST_AUTO_TEST_CASE(diagonals) {
@@ -291,9 +254,8 @@ BOOST_AUTO_TEST_CASE(diagonals) {
   const array x = upload_as<float>(matrix);
   BOOST_TEST(tutti::diagonal(x, std::numeric_limits<std::int64_t>::min()).size() == 0);
   BOOST_TEST(tutti::diagonal(x, std::numeric_limits<std::int64_t>::max()).size() == 0);
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::diagonal(x, 0, 1, -1); },
-                                       "diagonal: axes 1 and -1 of [3,5] are the same"));
-  BOOST_TEST(fails<tutti::index_error>([] { tutti::diagonal(tutti::zeros({3})); }, "diagonal"));
+  FAILS(value_error, tutti::diagonal(x, 0, 1, -1), "diagonal: axes 1 and -1 of [3,5] are the same");
+  FAILS(index_error, tutti::diagonal(tutti::zeros({3})), "diagonal");
 
   const dense line = random_dense({4}, -1, 1, 408);
   for (const auto& [layout, v] : sampled_layouts(line)) {
@@ -307,7 +269,7 @@ BOOST_AUTO_TEST_CASE(diagonals) {
   BOOST_TEST(
       matches(tutti::diag(x, 1), {{3}, {matrix.at({0, 1}), matrix.at({1, 2}), matrix.at({2, 3})}}));
   BOOST_TEST(tutti::diag(tutti::zeros({0})).shape() == (shape{0, 0}));
-  BOOST_TEST(fails<tutti::shape_error>([] { tutti::diag(array(1)); }, "diag"));
+  FAILS(shape_error, tutti::diag(array(1)), "diag");
 }
 
 BOOST_AUTO_TEST_CASE(triangles) {
@@ -326,8 +288,8 @@ BOOST_AUTO_TEST_CASE(triangles) {
   BOOST_TEST(matches(tutti::tril(bad), {{2, 2}, {1, 0, INFINITY, 4}}));
   BOOST_TEST((tutti::triu(bad.astype(dtype::f16)).dtype() == dtype::f16));
   BOOST_TEST(tutti::tril(tutti::zeros({0, 3})).shape() == (shape{0, 3}));
-  BOOST_TEST(fails<tutti::shape_error>([] { tutti::triu(tutti::zeros({3})); },
-                                       "triu: needs at least two dimensions, got [3]"));
+  FAILS(shape_error, tutti::triu(tutti::zeros({3})),
+        "triu: needs at least two dimensions, got [3]");
 }
 
 BOOST_AUTO_TEST_CASE(grids) {
@@ -343,11 +305,8 @@ BOOST_AUTO_TEST_CASE(grids) {
   BOOST_TEST((ij[1].dtype() == dtype::i32));
   BOOST_TEST(tutti::meshgrid({u})[0].shape() == (shape{3}));
   BOOST_TEST(tutti::meshgrid({}).empty());
-  BOOST_TEST(fails<tutti::shape_error>(
-      [] {
-        tutti::meshgrid({tutti::zeros({2, 2})});
-      },
-      "meshgrid: needs vectors, got shape [2,2]"));
+  FAILS(shape_error, tutti::meshgrid({tutti::zeros({2, 2})}),
+        "meshgrid: needs vectors, got shape [2,2]");
 }
 
 BOOST_AUTO_TEST_CASE(spaced_numbers) {
@@ -371,9 +330,9 @@ BOOST_AUTO_TEST_CASE(spaced_numbers) {
     }
   }
   BOOST_TEST(tutti::linspace(0, 1, 0).size() == 0);
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::linspace(0, 1, -1); }, "linspace: -1"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::linspace(0, INFINITY, 2); }, "finite"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { tutti::linspace(0, 1, 2, true, dtype::i32); }, "i32"));
+  FAILS(value_error, tutti::linspace(0, 1, -1), "linspace: -1");
+  FAILS(value_error, tutti::linspace(0, INFINITY, 2), "finite");
+  FAILS(dtype_error, tutti::linspace(0, 1, 2, true, dtype::i32), "i32");
 
   const array like = tutti::full_like(upload_as<float>(matrix), 3);
   BOOST_TEST((like.dtype() == dtype::f32));
@@ -381,7 +340,7 @@ BOOST_AUTO_TEST_CASE(spaced_numbers) {
   BOOST_TEST((tutti::full_like(like, 3, dtype::i8).dtype() == dtype::i8));
   BOOST_TEST(matches(tutti::full_like(like, array::from<float>({1, 2, 3, 4, 5})),
                      tabulate({3, 5}, [](const position& i) { return i[1] + 1; })));
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::full_like(like, tutti::zeros({2})); }, "[2]"));
+  FAILS(shape_error, tutti::full_like(like, tutti::zeros({2})), "[2]");
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_movement) {

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -72,8 +72,8 @@ BOOST_AUTO_TEST_CASE(every_pair_promotes_as_the_table_says) {
         const auto pick = [&] { return tutti::where(true, zeros({1}, a), zeros({1}, b)); };
         if (table[r][c] == none) {
           BOOST_CHECK_THROW(tutti::promote(a, b), tutti::dtype_error);
-          BOOST_TEST(fails<tutti::dtype_error>([&] { pick(); }, "where: no dtype holds both"));
-          BOOST_TEST(fails<tutti::dtype_error>([&] { pick(); }, "u64"));
+          FAILS(dtype_error, pick(), "where: no dtype holds both");
+          FAILS(dtype_error, pick(), "u64");
           continue;
         }
         BOOST_TEST((tutti::promote(a, b) == table[r][c]));
@@ -144,11 +144,11 @@ BOOST_AUTO_TEST_CASE(weak_arithmetic_keeps_the_precision_of_c) {
 
 BOOST_AUTO_TEST_CASE(weak_integers_must_fit) {
   const array a = zeros({2}, u8);
-  BOOST_TEST(fails<tutti::value_error>([&] { a + 256; }, "add: 256 does not fit u8"));
+  FAILS(value_error, a + 256, "add: 256 does not fit u8");
   BOOST_TEST((a + 255).to_vector<std::uint8_t>()[1] == 255);
   const std::uint64_t top = ~std::uint64_t{0};
   BOOST_TEST((zeros({1}, u64) + top).to_vector<std::uint64_t>()[0] == top);
-  BOOST_TEST(fails<tutti::value_error>([&] { zeros({1}, i64) + top; }, "does not fit i64"));
+  FAILS(value_error, zeros({1}, i64) + top, "does not fit i64");
 }
 
 // As NumPy 2: what the dtype does not hold is compared by its value.
@@ -182,19 +182,13 @@ BOOST_AUTO_TEST_CASE(comparisons_with_what_does_not_fit) {
 BOOST_AUTO_TEST_CASE(refused_dtypes) {
   const array truth = zeros({2}, boolean);
   const array real = zeros({2}, f32);
-  BOOST_TEST(fails<tutti::dtype_error>(
-      [&] { truth + truth; }, "add: needs integers, floats or complex numbers, got bool, bool"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { -truth; }, "negative"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { real& real; },
-                                       "bitwise_and: needs integers or bool, got f32, f32"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::left_shift(real, 1); }, "left_shift"));
-  BOOST_TEST(fails<tutti::dtype_error>(
-      [&] {
-        tutti::matmul(zeros({2, 2}, boolean), zeros({2, 2}, boolean));
-      },
-      "matmul"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::nextafter(real.astype(f16), 1); },
-                                       "nextafter: needs f32 or f64, got f16"));
+  FAILS(dtype_error, truth + truth,
+        "add: needs integers, floats or complex numbers, got bool, bool");
+  FAILS(dtype_error, -truth, "negative");
+  FAILS(dtype_error, real & real, "bitwise_and: needs integers or bool, got f32, f32");
+  FAILS(dtype_error, tutti::left_shift(real, 1), "left_shift");
+  FAILS(dtype_error, tutti::matmul(zeros({2, 2}, boolean), zeros({2, 2}, boolean)), "matmul");
+  FAILS(dtype_error, tutti::nextafter(real.astype(f16), 1), "nextafter: needs f32 or f64, got f16");
 }
 
 BOOST_AUTO_TEST_CASE(truth_values_of_numbers) {
@@ -223,13 +217,9 @@ BOOST_AUTO_TEST_CASE(result_types) {
   BOOST_TEST((tutti::result_type({half, 5.0, true}) == f16));
   BOOST_TEST((tutti::result_type({half, std::complex<float>(1, 2)}) == c64));
   BOOST_TEST((tutti::result_type({true, 2}) == i32));
-  BOOST_TEST(fails<tutti::dtype_error>(
-      [&] {
-        tutti::result_type({narrow, zeros({}, u64)});
-      },
-      "result_type: no dtype holds both"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::result_type(std::span<const array>()); },
-                                       "result_type"));
+  FAILS(dtype_error, tutti::result_type({narrow, zeros({}, u64)}),
+        "result_type: no dtype holds both");
+  FAILS(value_error, tutti::result_type(std::span<const array>()), "result_type");
 }
 
 BOOST_AUTO_TEST_CASE(large_unsigned_scalars) {
@@ -241,8 +231,7 @@ BOOST_AUTO_TEST_CASE(large_unsigned_scalars) {
   BOOST_TEST((tutti::maximum(array(top), array(7)).item<std::uint64_t>() == top));
   BOOST_TEST(((array(top) - array(1)).item<std::uint64_t>() == top - 1));
   BOOST_TEST((array(std::uint64_t{5}) - array(6)).item() == -1);
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { array(top) < array(-1); }, "less: -1 does not fit u64"));
+  FAILS(value_error, array(top) < array(-1), "less: -1 does not fit u64");
 }
 
 template <class T>
@@ -284,6 +273,6 @@ BOOST_AUTO_TEST_CASE(machine_limits) {
                                   std::numeric_limits<double>::infinity()}}),
                tutti::name(type));
   }
-  BOOST_TEST(fails<tutti::dtype_error>([] { tutti::finfo(i8); }, "finfo: needs a floating dtype"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { tutti::iinfo(boolean); }, "iinfo"));
+  FAILS(dtype_error, tutti::finfo(i8), "finfo: needs a floating dtype");
+  FAILS(dtype_error, tutti::iinfo(boolean), "iinfo");
 }

@@ -13,7 +13,7 @@
 
 #include "semantics/host_math.hpp"
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -161,12 +161,11 @@ BOOST_AUTO_TEST_CASE(permutations) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments) {
-  BOOST_TEST(fails<tutti::value_error>([] { random_::uniform({1}, {2}, 1, 1); }, "uniform"));
-  BOOST_TEST(fails<tutti::value_error>([] { random_::uniform({1}, {2}, 0, INFINITY); }, "uniform"));
-  BOOST_TEST(
-      fails<tutti::dtype_error>([] { random_::uniform({1}, {2}, 0, 1, dtype::i32); }, "i32"));
-  BOOST_TEST(fails<tutti::value_error>([] { random_::normal({1}, {2}, 0, -1); }, "normal"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { random_::normal({1}, {2}, 0, 1, dtype::u8); }, "u8"));
-  BOOST_TEST(fails<tutti::value_error>([] { random_::permutation({1}, -1); }, "permutation"));
-  BOOST_TEST(fails<tutti::value_error>([] { random_::split({1}, -1); }, "split"));
+  FAILS(value_error, random_::uniform({1}, {2}, 1, 1), "uniform");
+  FAILS(value_error, random_::uniform({1}, {2}, 0, INFINITY), "uniform");
+  FAILS(dtype_error, random_::uniform({1}, {2}, 0, 1, dtype::i32), "i32");
+  FAILS(value_error, random_::normal({1}, {2}, 0, -1), "normal");
+  FAILS(dtype_error, random_::normal({1}, {2}, 0, 1, dtype::u8), "u8");
+  FAILS(value_error, random_::permutation({1}, -1), "permutation");
+  FAILS(value_error, random_::split({1}, -1), "split");
 }

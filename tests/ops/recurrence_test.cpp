@@ -4,7 +4,7 @@
 #include "differences.hpp"
 #include "sampled_layouts.hpp"
 #include "tutti/sorting.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace recurrence_test {
 
@@ -96,10 +96,8 @@ BOOST_AUTO_TEST_CASE(edges_of_recurrences) {
   BOOST_TEST(matches(
       linear_recurrence(array::from<float>({1, 2, nan, 1, 0}), array::from<float>({1, 1, 1, 1, 1})),
       {{5}, {1, 3, NAN, NAN, NAN}}));
-  BOOST_TEST(fails<tutti::index_error>(
-      [] { linear_recurrence(tutti::ones({2}), tutti::ones({2}), 1); }, "linear_recurrence"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [] { linear_recurrence(tutti::ones({2}), tutti::ones({3})); }, "linear_recurrence"));
+  FAILS(index_error, linear_recurrence(tutti::ones({2}), tutti::ones({2}), 1), "linear_recurrence");
+  FAILS(shape_error, linear_recurrence(tutti::ones({2}), tutti::ones({3})), "linear_recurrence");
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_recurrences) {

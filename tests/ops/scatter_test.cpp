@@ -10,7 +10,7 @@
 #include "sampled_layouts.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/sorting.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace scatter_test {
@@ -127,18 +127,11 @@ BOOST_AUTO_TEST_CASE(at_tuples_of_indices) {
   const array x = upload_as<float>(cube);
   BOOST_TEST(matches(tutti::index_put(x, {3, 5, 4}, 7), put_loop(cube, {119}, {7}, {})));
   BOOST_TEST(matches(tutti::index_put(x, {integers({}, {0}), row({tutti::slice{0, 1}})}, 7), cube));
-  BOOST_TEST(fails<tutti::index_error>(
-      [&] {
-        tutti::index_put(x, {0, 6}, 1);
-      },
-      "index_put: index 6 is out of range for axis 1"));
-  BOOST_TEST(fails<tutti::index_error>([&] { tutti::index_put(x, {0, 0, 0, 0}, 1); }, "4 indices"));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::index_put(x, {}, 1); }, "no indices"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::index_put(x, {row}, tutti::ones({3, 1, 1}));
-      },
-      "index_put: "));
+  FAILS(index_error, tutti::index_put(x, {0, 6}, 1),
+        "index_put: index 6 is out of range for axis 1");
+  FAILS(index_error, tutti::index_put(x, {0, 0, 0, 0}, 1), "4 indices");
+  FAILS(value_error, tutti::index_put(x, {}, 1), "no indices");
+  FAILS(shape_error, tutti::index_put(x, {row}, tutti::ones({3, 1, 1})), "index_put: ");
 }
 
 BOOST_AUTO_TEST_CASE(at_flat_places) {
@@ -158,16 +151,11 @@ BOOST_AUTO_TEST_CASE(at_flat_places) {
   BOOST_TEST(matches(tutti::put(x, index * 1, 2.5), put_loop(cube, places, {2.5}, {})));
   BOOST_TEST(matches(tutti::put(x, integers({}, {0, 3}), tutti::ones({3})), cube));
   BOOST_TEST(matches(tutti::put(tutti::full({}, 3, dtype::f32), 0, 4), {{}, {4}}));
-  BOOST_TEST(fails<tutti::index_error>(
-      [&] {
-        tutti::put(x, integers({3, -121}, {2}), 1);
-      },
-      "put: index -121"));
-  BOOST_TEST(fails<tutti::index_error>([&] { tutti::put(x, index + 1, 1); }, "put: index 120"));
-  BOOST_TEST(
-      fails<tutti::index_error>([] { tutti::put(tutti::zeros({0}), 0, 1); }, "put: index 0"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::put(x, 0.5, 1); }, "put: indices"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::put(x, index, tutti::ones({3})); }, "put"));
+  FAILS(index_error, tutti::put(x, integers({3, -121}, {2}), 1), "put: index -121");
+  FAILS(index_error, tutti::put(x, index + 1, 1), "put: index 120");
+  FAILS(index_error, tutti::put(tutti::zeros({0}), 0, 1), "put: index 0");
+  FAILS(dtype_error, tutti::put(x, 0.5, 1), "put: indices");
+  FAILS(shape_error, tutti::put(x, index, tutti::ones({3})), "put");
 }
 
 BOOST_AUTO_TEST_CASE(at_places_along_an_axis) {
@@ -197,16 +185,10 @@ BOOST_AUTO_TEST_CASE(at_places_along_an_axis) {
   BOOST_TEST(
       matches(tutti::put_along_axis(tutti::zeros({4, 6, 5}), order, tutti::sort(x, 1), 1), cube));
   BOOST_TEST(matches(tutti::put_along_axis(x, tutti::zeros({4, 0, 5}, dtype::i64), 1, 1), cube));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::put_along_axis(x, tutti::zeros({4, 6}, dtype::i64), 1);
-      },
-      "put_along_axis"));
-  BOOST_TEST(fails<tutti::index_error>(
-      [&] {
-        tutti::put_along_axis(x, tutti::full({4, 6, 5}, 6, dtype::i64), 1, 1);
-      },
-      "put_along_axis: index 6"));
+  FAILS(shape_error, tutti::put_along_axis(x, tutti::zeros({4, 6}, dtype::i64), 1),
+        "put_along_axis");
+  FAILS(index_error, tutti::put_along_axis(x, tutti::full({4, 6, 5}, 6, dtype::i64), 1, 1),
+        "put_along_axis: index 6");
 }
 
 BOOST_AUTO_TEST_CASE(every_integer_dtype_wraps_and_orders) {
@@ -268,8 +250,7 @@ BOOST_AUTO_TEST_CASE(floats_of_every_width_and_bool) {
   BOOST_TEST(matches(tutti::scatter_set(truth, index, array::from({true, true, false})),
                      {{3}, {0, 1, 1}}));
   for (const scatter_mode mode : {scatter_mode::add, scatter_mode::multiply, scatter_mode::min})
-    BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::scatter(truth, index, true, 0, mode); },
-                                         "scatter: needs"));
+    FAILS(dtype_error, tutti::scatter(truth, index, true, 0, mode), "scatter: needs");
   // Dtypes promote.
   BOOST_TEST((tutti::scatter_max(array::from<std::int8_t>({1}), 0, tutti::full({}, 300, dtype::i16))
                   .dtype() == dtype::i16));
@@ -289,8 +270,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(complex_numbers, T, decltype(std::tuple<float, dou
   check(scatter_mode::set, {updates[2], updates[1], base[2]});
   check(scatter_mode::add, {base[0] + updates[2], base[1] + updates[0] + updates[1], base[2]});
   check(scatter_mode::multiply, {base[0] * updates[2], base[1] * updates[0] * updates[1], base[2]});
-  BOOST_TEST(
-      fails<tutti::dtype_error>([&] { tutti::scatter_min(x, index, u); }, "scatter_min: needs"));
+  FAILS(dtype_error, tutti::scatter_min(x, index, u), "scatter_min: needs");
 }
 
 BOOST_AUTO_TEST_CASE(nan_and_infinities) {
@@ -333,20 +313,13 @@ BOOST_AUTO_TEST_CASE(bad_and_empty_input) {
   }
   // What was given stays as it was.
   BOOST_TEST(matches(counts, {{3}, {0, 0, 0}}));
-  BOOST_TEST(
-      fails<tutti::index_error>([&] { tutti::scatter_max(counts, 3, 1); }, "scatter_max: index 3"));
-  BOOST_TEST(fails<tutti::index_error>([&] { tutti::scatter(counts, 0, 1, 1); }, "scatter"));
-  BOOST_TEST(fails<tutti::shape_error>([] { tutti::scatter(tutti::ones({}), 0, 1); }, "0-d"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::scatter_set(counts, integers({0, 1}, {2}), tutti::ones({3}));
-      },
-      "scatter_set: "));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::scatter_set(counts, integers({0, 1}, {2}), tutti::ones({0}));
-      },
-      "updates of shape [0]"));
+  FAILS(index_error, tutti::scatter_max(counts, 3, 1), "scatter_max: index 3");
+  FAILS(index_error, tutti::scatter(counts, 0, 1, 1), "scatter");
+  FAILS(shape_error, tutti::scatter(tutti::ones({}), 0, 1), "0-d");
+  FAILS(shape_error, tutti::scatter_set(counts, integers({0, 1}, {2}), tutti::ones({3})),
+        "scatter_set: ");
+  FAILS(shape_error, tutti::scatter_set(counts, integers({0, 1}, {2}), tutti::ones({0})),
+        "updates of shape [0]");
 }
 
 BOOST_AUTO_TEST_CASE(gradients) {

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -82,7 +82,6 @@ BOOST_AUTO_TEST_CASE(an_array_that_is_too_large_is_refused_by_name) {
   if (most > std::uint64_t{1} << 40 || tutti::default_device().backend() == "reference") return;
   const auto n = static_cast<std::int64_t>(most) + 1;
   const array x = (tutti::arange(n, dtype::i64) & 127).astype(dtype::u8);
-  BOOST_TEST(tutti_test::fails<tutti::device_error>([&] { x.wait(); }, std::to_string(most)));
-  BOOST_TEST(
-      tutti_test::fails<tutti::device_error>([&] { x.wait(); }, tutti::default_device().name()));
+  FAILS(device_error, x.wait(), std::to_string(most));
+  FAILS(device_error, x.wait(), tutti::default_device().name());
 }

@@ -11,7 +11,7 @@
 
 #include "differences.hpp"
 #include "tutti/tutti.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(keepdims_in_braces) {
   const std::int64_t one = 1;
   BOOST_TEST((tutti::sum(a, {one, one + 1}).shape() == shape{3}));
   BOOST_TEST((tutti::sum(a, {}).shape() == shape{}));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::sum(a, {1, 1}); }, "given twice"));
+  FAILS(value_error, tutti::sum(a, {1, 1}), "given twice");
 }
 
 BOOST_AUTO_TEST_CASE(sums_of_a_given_dtype) {
@@ -90,11 +90,10 @@ BOOST_AUTO_TEST_CASE(sums_of_a_given_dtype) {
       tutti::trace(upload_as<std::int16_t>({{2, 2}, {30000, 2, 3, 30000}}), 0, 0, 1, dtype::i16)
           .item() == double(std::int16_t(60000)));
   const array x = tutti::ones({2, 2});
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::sum(x, {}, dtype::i32); }, "sum: f32"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::prod(x, {}, dtype::boolean); }, "in bool"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::trace(x, 0, 0, 1, dtype::u8); }, "trace: f32"));
-  BOOST_TEST(
-      fails<tutti::dtype_error>([&] { tutti::sum(x.astype(dtype::c64), {}, dtype::f64); }, "c64"));
+  FAILS(dtype_error, tutti::sum(x, {}, dtype::i32), "sum: f32");
+  FAILS(dtype_error, tutti::prod(x, {}, dtype::boolean), "in bool");
+  FAILS(dtype_error, tutti::trace(x, 0, 0, 1, dtype::u8), "trace: f32");
+  FAILS(dtype_error, tutti::sum(x.astype(dtype::c64), {}, dtype::f64), "c64");
   check_gradient(
       [](const auto& v) {
         return tutti::sum(v[0] * v[0], {0, true}, dtype::f64).reshape({}) +
@@ -131,14 +130,14 @@ BOOST_AUTO_TEST_CASE(several_axes) {
   BOOST_TEST((tutti::squeeze(thin, std::nullopt).shape() == shape{3, 20}));
   BOOST_TEST((tutti::squeeze(thin, std::optional<std::int64_t>(0)).shape() == shape{3, 1, 20, 1}));
   BOOST_TEST(tutti::roll(tutti::zeros({0, 3}), {1, 1}, {0, 1}).size() == 0);
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::flip(a, {0, -3}); }, "flip: axis -3"));
-  BOOST_TEST(fails<tutti::index_error>([&] { tutti::flip(a, {0, 3}); }, "flip: axis 3"));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::roll(a, {1, 2}, 0); }, "[1,2] for axes [0]"));
-  BOOST_TEST(fails<tutti::index_error>([&] { tutti::roll(a, 1, {0, 5}); }, "roll: axis 5"));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::expand_dims(a, {1, 1}); }, "expand_dims"));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::expand_dims(a, {}); }, "expand_dims"));
-  BOOST_TEST(fails<tutti::index_error>([&] { tutti::expand_dims(a, {0, 5}); }, "axis 5"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::squeeze(thin, {0, 1}); }, "axis 1 of"));
+  FAILS(value_error, tutti::flip(a, {0, -3}), "flip: axis -3");
+  FAILS(index_error, tutti::flip(a, {0, 3}), "flip: axis 3");
+  FAILS(value_error, tutti::roll(a, {1, 2}, 0), "[1,2] for axes [0]");
+  FAILS(index_error, tutti::roll(a, 1, {0, 5}), "roll: axis 5");
+  FAILS(value_error, tutti::expand_dims(a, {1, 1}), "expand_dims");
+  FAILS(value_error, tutti::expand_dims(a, {}), "expand_dims");
+  FAILS(index_error, tutti::expand_dims(a, {0, 5}), "axis 5");
+  FAILS(shape_error, tutti::squeeze(thin, {0, 1}), "axis 1 of");
   check_gradient(
       [](const auto& v) {
         const array rolled = tutti::roll(v[0], {1, 1}, {0, 1});
@@ -162,13 +161,8 @@ BOOST_AUTO_TEST_CASE(differences_with_ends) {
               std::vector<bool>{false, true}));
   BOOST_TEST(matches(tutti::diff(tutti::zeros({0}), 1, 0, 2, 5), {{1}, {3}}));
   BOOST_TEST(matches(tutti::diff(a, 0, 1, 7), {{2, 4}, {7, 1, 4, 9, 7, 2, 2, 7}}));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::diff(a, 1, 1, tutti::zeros({3, 1}));
-      },
-      "[2,3] and [3,1]"));
-  BOOST_TEST(
-      fails<tutti::shape_error>([&] { tutti::diff(a, 1, 1, {}, tutti::zeros({2})); }, "[2]"));
+  FAILS(shape_error, tutti::diff(a, 1, 1, tutti::zeros({3, 1})), "[2,3] and [3,1]");
+  FAILS(shape_error, tutti::diff(a, 1, 1, {}, tutti::zeros({2})), "[2]");
   check_gradient(
       [](const auto& v) { return weighted_sum(tutti::diff(v[0] * v[0], 1, 1, v[1], 2)); },
       {random_dense({2, 3}, -1, 1, 9), random_dense({2, 1}, -1, 1, 10)});
@@ -188,13 +182,10 @@ BOOST_AUTO_TEST_CASE(sorters) {
   BOOST_TEST(
       tutti::searchsorted(tutti::zeros({0}), t, tutti::side::left, tutti::zeros({0}, dtype::i64))
           .size() == 5);
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] { tutti::searchsorted(t, 1, tutti::side::left, tutti::arange(4)); },
-      "sorter of shape [4]"));
-  BOOST_TEST(fails<tutti::index_error>(
-      [&] { tutti::searchsorted(t, 1, tutti::side::left, tutti::arange(1, 6)); }, "index 5"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::searchsorted(t, 1, tutti::side::left, t); },
-                                       "integers"));
+  FAILS(shape_error, tutti::searchsorted(t, 1, tutti::side::left, tutti::arange(4)),
+        "sorter of shape [4]");
+  FAILS(index_error, tutti::searchsorted(t, 1, tutti::side::left, tutti::arange(1, 6)), "index 5");
+  FAILS(dtype_error, tutti::searchsorted(t, 1, tutti::side::left, t), "integers");
 }
 
 BOOST_AUTO_TEST_CASE(first_places_of_distinct_elements) {
@@ -236,8 +227,7 @@ BOOST_AUTO_TEST_CASE(first_places_of_distinct_elements) {
   const auto no_rows = tutti::unique_all(tutti::zeros({0, 2}), 0);
   BOOST_TEST((no_rows.values.shape() == shape{0, 2}));
   BOOST_TEST((no_rows.inverse_indices.shape() == shape{0}));
-  BOOST_TEST(fails<tutti::dtype_error>([] { tutti::unique_all(tutti::zeros({2}, dtype::c64)); },
-                                       "unique"));
+  FAILS(dtype_error, tutti::unique_all(tutti::zeros({2}, dtype::c64)), "unique");
 }
 
 BOOST_AUTO_TEST_CASE(other_names) {
@@ -261,8 +251,8 @@ BOOST_AUTO_TEST_CASE(other_names) {
   BOOST_TEST((nothing.shape() == shape{2, 3} && nothing.dtype() == dtype::i16));
   BOOST_TEST((tutti::empty_like(a, dtype::f64).dtype() == dtype::f64));
   BOOST_TEST(tutti::empty_like(nothing).to_vector<std::int16_t>().size() == 6u);
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::empty_like(array()); }, "empty_like"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::bitwise_invert(a); }, "f32"));
+  FAILS(value_error, tutti::empty_like(array()), "empty_like");
+  FAILS(dtype_error, tutti::bitwise_invert(a), "f32");
 }
 
 BOOST_AUTO_TEST_CASE(kinds_of_dtypes) {
@@ -283,6 +273,6 @@ BOOST_AUTO_TEST_CASE(kinds_of_dtypes) {
     }
   }
   BOOST_TEST(!isdtype(dtype::f32, dtype::f64));
-  BOOST_TEST(fails<tutti::value_error>([] { isdtype(dtype::f32, "float"); }, "'float'"));
-  BOOST_TEST(fails<tutti::value_error>([] { isdtype(dtype::f32, {"numeric", "x"}); }, "'x'"));
+  FAILS(value_error, isdtype(dtype::f32, "float"), "'float'");
+  FAILS(value_error, isdtype(dtype::f32, {"numeric", "x"}), "'x'");
 }

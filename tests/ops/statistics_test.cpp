@@ -5,7 +5,7 @@
 
 #include "differences.hpp"
 #include "sampled_layouts.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -102,8 +102,8 @@ BOOST_AUTO_TEST_CASE(norms) {
   BOOST_TEST(tutti::norm(tutti::zeros({0, 2}), 0.5, 0).to_vector<float>()[1] == 0);
   BOOST_TEST(tutti::norm(tutti::zeros({0})).item() == 0);
   BOOST_TEST(tutti::norm(array(-2.0)).item() == 2);
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::norm(tutti::zeros({0}), HUGE_VAL); }, "norm"));
-  BOOST_TEST(fails<tutti::value_error>([] { tutti::norm(tutti::ones({2}), NAN); }, "norm"));
+  FAILS(value_error, tutti::norm(tutti::zeros({0}), HUGE_VAL), "norm");
+  FAILS(value_error, tutti::norm(tutti::ones({2}), NAN), "norm");
 }
 
 BOOST_AUTO_TEST_CASE(weighted_means) {
@@ -116,11 +116,8 @@ BOOST_AUTO_TEST_CASE(weighted_means) {
   BOOST_TEST(
       tutti::average(array::from<std::int32_t>({1, 4}), array::from<std::int32_t>({2, 1})).item() ==
       2);
-  BOOST_TEST(fails<tutti::shape_error>(
-      [] {
-        tutti::average(tutti::zeros({2, 3}), tutti::ones({2}), 1);
-      },
-      "average: weights of shape [2] fit neither the array [2,3]"));
+  FAILS(shape_error, tutti::average(tutti::zeros({2, 3}), tutti::ones({2}), 1),
+        "average: weights of shape [2] fit neither the array [2,3]");
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_statistics) {

@@ -8,7 +8,7 @@
 
 #include "faulty_control.hpp"
 #include "tutti_test/dlpack.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 using tutti::array;
 using tutti_test::arm;
@@ -192,10 +192,8 @@ BOOST_AUTO_TEST_CASE(failed_work_is_not_exported_and_gives_imports_back) {
 // With TUTTI_FAULTY_NATIVE_OFF.
 BOOST_AUTO_TEST_CASE(without_native_handles, *boost::unit_test::disabled()) {
   const array x = array::from({1.f, 4.f, 9.f});
-  BOOST_TEST(tutti_test::fails<tutti::device_error>([&] { tutti::to_dlpack(x); },
-                                                    "to_dlpack: the plugin of faulty:0"));
-  BOOST_TEST(tutti_test::fails<tutti::device_error>([&] { tutti::dlpack_device_of(x); },
-                                                    "gives no native handles"));
+  FAILS(device_error, tutti::to_dlpack(x), "to_dlpack: the plugin of faulty:0");
+  FAILS(device_error, tutti::dlpack_device_of(x), "gives no native handles");
   const tutti_test::consumed host(tutti::to_dlpack(x, {.to_cpu = true}));
   const std::vector<float> expected = {1.f, 4.f, 9.f};
   BOOST_TEST(tutti_test::values_of<float>(host->dl_tensor) == expected,

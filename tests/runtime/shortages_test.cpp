@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "faulty_control.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 namespace {
 
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_copy_that_gets_no_thread_can_be_repeated) {
   const array moved = x.to(there());
   {
     const without_threads now;
-    BOOST_TEST(tutti_test::fails<tutti::out_of_memory>([&] { moved.eval(); }, "no thread"));
+    FAILS(out_of_memory, moved.eval(), "no thread");
   }
   BOOST_TEST(moved.to_vector<float>()[2] == 4.f);
 }
@@ -146,11 +146,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_gets_no_thread_says_so) {
   const tutti::device_group group(tutti::devices());
   {
     const without_threads now;
-    BOOST_TEST(tutti_test::fails<tutti::device_error>(
-        [&] {
-          tutti::parallel_for(group, {0, 10}, body, {}, {});
-        },
-        "no thread for"));
+    FAILS(device_error, tutti::parallel_for(group, {0, 10}, body, {}, {}), "no thread for");
   }
   BOOST_CHECK_NO_THROW(tutti::parallel_for(group, {0, 10}, body, {}, {}));
 }

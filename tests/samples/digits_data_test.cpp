@@ -9,7 +9,7 @@
 
 #include "digits/data.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "tutti_test/paths.hpp"
 
 using tutti_test::fails;
@@ -92,7 +92,6 @@ BOOST_AUTO_TEST_CASE(standardises_with_the_training_part_alone) {
 BOOST_AUTO_TEST_CASE(refuses_empty_parts) {
   const digits::images all = real();
   for (const double share : {0.0, 1.0, 0.0001}) {
-    BOOST_TEST(fails<tutti::value_error>(
-        [&] { digits::split(all, share, {1}, tutti::default_device()); }, "empty"));
+    FAILS(value_error, digits::split(all, share, {1}, tutti::default_device()), "empty");
   }
 }

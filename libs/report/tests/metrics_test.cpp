@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "tutti/error.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 
 using tutti::report::metrics;
 using tutti_test::fails;
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(are_saved_at_once_or_not_at_all) {
   m.save(folder / "m.json");
   BOOST_TEST(tutti_test::read_bytes(folder / "m.json") == m.json());
   BOOST_TEST(folder.file_count() == 1u);
-  BOOST_TEST(fails<tutti::io_error>([&] { m.save(folder / "absent/m.json"); }, "absent/m.json"));
+  FAILS(io_error, m.save(folder / "absent/m.json"), "absent/m.json");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

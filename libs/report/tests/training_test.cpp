@@ -8,7 +8,7 @@
 
 #include "tutti/error.hpp"
 #include "tutti/report.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/fails.hpp"
 #include "xml.hpp"
 
 using namespace tutti::report;
@@ -93,14 +93,14 @@ BOOST_AUTO_TEST_CASE(fails_before_it_writes) {
   const tutti_test::temporary_folder folder;
   training_report r = example();
   r.confusion.pop_back();
-  BOOST_TEST(fails<tutti::shape_error>([&] { r.save(folder / "a"); }, "3 counts for 2 classes"));
+  FAILS(shape_error, r.save(folder / "a"), "3 counts for 2 classes");
   BOOST_TEST(!std::filesystem::exists(folder / "a"));
-  BOOST_TEST(fails<tutti::index_error>([&] { r.add_example({}, 0, 2); }, "class 2 of 2"));
+  FAILS(index_error, r.add_example({}, 0, 2), "class 2 of 2");
   folder.write("file", "");
-  BOOST_TEST(fails<tutti::io_error>([&] { example().save(folder / "file"); }, "file"));
-  BOOST_TEST(fails<tutti::io_error>([&] { example().save(folder / "file/below"); }, "file/below"));
+  FAILS(io_error, example().save(folder / "file"), "file");
+  FAILS(io_error, example().save(folder / "file/below"), "file/below");
   std::filesystem::create_directories(folder / "full/report.html");
-  BOOST_TEST(fails<tutti::io_error>([&] { example().save(folder / "full"); }, "full/report.html"));
+  FAILS(io_error, example().save(folder / "full"), "full/report.html");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
