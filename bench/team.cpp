@@ -9,12 +9,13 @@
 
 namespace tutti::bench {
 
-unsigned cores() { return static_cast<unsigned>(omp_get_max_threads()); }
+// Of the process, whatever OMP_NUM_THREADS says.
+unsigned cores() { return static_cast<unsigned>(omp_get_num_procs()); }
 
 void parallel(std::size_t count, std::size_t granule,
               const std::function<void(unsigned, std::size_t, std::size_t)>& body) {
   const std::size_t granules = (count + granule - 1) / granule;
-#pragma omp parallel
+#pragma omp parallel num_threads(cores())
   {
     const auto index = static_cast<unsigned>(omp_get_thread_num());
     const auto size = static_cast<unsigned>(omp_get_num_threads());

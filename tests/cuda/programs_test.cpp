@@ -94,11 +94,11 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
         const bool complex = dtype >= TUTTI_C64;
         if (complex ? how != multiply : dtype >= TUTTI_U8 && how == set) continue;
         const bool compensated = how == add && (dtype == TUTTI_F32 || dtype == TUTTI_F64);
-        count +=
-            built(kernels::gather_cu, sdk::scatter_options(gpu(), dtype, index, how, compensated));
+        count += built(kernels::gather_cu,
+                       exact(sdk::scatter_options(gpu(), dtype, index, how, compensated)));
       }
       if (dtype < TUTTI_U8)
-        count += built(kernels::gather_cu, sdk::take_options(gpu(), dtype, index));
+        count += built(kernels::gather_cu, exact(sdk::take_options(gpu(), dtype, index)));
     }
     for (const int32_t dtype : {TUTTI_F32, TUTTI_F64}) {
       count +=
@@ -108,9 +108,11 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
         count +=
             built(kernels::fft_cu, exact(sdk::fft_pass_options(gpu(), dtype == TUTTI_F64, radix)));
     }
-    for (const int32_t dtype : {TUTTI_F32, TUTTI_F64, TUTTI_C64, TUTTI_C128})
+    for (const int32_t dtype : {TUTTI_F32, TUTTI_F64, TUTTI_C64, TUTTI_C128}) {
+      count += built(kernels::recurrence_cu, exact(sdk::number_options(gpu(), dtype)));
       for (const int32_t index : {TUTTI_I32, TUTTI_I64})
         count += built(kernels::spmm_cu, exact(sdk::spmm_options(gpu(), dtype, index)));
+    }
     const char* const products[][3] = {{"uchar", "uchar", "0"},   {"ushort", "ushort", "0"},
                                        {"uint", "uint", "0"},     {"ulong", "ulong", "0"},
                                        {"float", "float", "0"},   {"double", "double", "0"},
@@ -123,8 +125,8 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
     return count;
   };
   auto other = std::async(std::launch::async, compile_for, "sm_75");
-  BOOST_TEST(compile_for("compute_90") == 70 + 2 * 5);
-  BOOST_TEST(other.get() == 70 + 2 * 5);
+  BOOST_TEST(compile_for("compute_90") == 74 + 2 * 5);
+  BOOST_TEST(other.get() == 74 + 2 * 5);
   BOOST_TEST(warnings == "");
 }
 
@@ -143,12 +145,12 @@ BOOST_AUTO_TEST_CASE(scans_and_sorts_compile_for_every_type) {
           count += built(kernels::scan_cu, scan_options(out, dtype, scan, rows));
       }
       for (const int32_t kind : {TUTTI_OPERATOR_SORT, TUTTI_OPERATOR_ARGSORT})
-        count += built(kernels::sort_cu, ordering_options(kind, dtype));
+        count += built(kernels::sort_cu, exact(ordering_options(kind, dtype)));
       for (const int32_t kind : {TUTTI_OPERATOR_PARTITION, TUTTI_OPERATOR_TOPK})
-        count += built(kernels::partition_cu, ordering_options(kind, dtype));
-      count += built(kernels::lookup_cu, sdk::search_options(gpu(), dtype));
+        count += built(kernels::partition_cu, exact(ordering_options(kind, dtype)));
+      count += built(kernels::lookup_cu, exact(sdk::search_options(gpu(), dtype)));
       if (dtype == TUTTI_I32 || dtype == TUTTI_I64)
-        count += built(kernels::lookup_cu, sdk::count_options(gpu(), dtype));
+        count += built(kernels::lookup_cu, exact(sdk::count_options(gpu(), dtype)));
     }
     return count;
   };
@@ -164,22 +166,23 @@ BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
   watch_log();
   const std::pair<std::string_view, std::string> files[] = {
       {kernels::gather_cu,
-       sdk::scatter_options(gpu(), TUTTI_F32, TUTTI_I32, sdk::combination::max)},
+       exact(sdk::scatter_options(gpu(), TUTTI_F32, TUTTI_I32, sdk::combination::max))},
       {kernels::convolution_cu, sdk::convolution_options(gpu(), TUTTI_F32, {64, 2, false})},
       {kernels::fft_cu, exact(sdk::fft_options(gpu(), false))},
       {kernels::fft_cu, exact(sdk::fft_pass_options(gpu(), false, 8))},
       {kernels::spmm_cu, exact(sdk::spmm_options(gpu(), TUTTI_F32, TUTTI_I32))},
       {kernels::spmm_cu, exact(sdk::spmm_options(gpu(), TUTTI_C128, TUTTI_I64))},
+      {kernels::recurrence_cu, exact(sdk::number_options(gpu(), TUTTI_F32))},
       {kernels::matmul_cu, "-DT=float -DACC=float -DKIND=0"},
       {kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=1"},
       {kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=2"},
       {kernels::matmul_cu, "-DT=float2 -DACC=float2 -DKIND=3"},
       {kernels::scan_cu, scan_options(TUTTI_I64, TUTTI_I32, TUTTI_SCAN_SUM, true)},
       {kernels::scan_cu, scan_options(TUTTI_I64, TUTTI_I32, TUTTI_SCAN_SUM, false)},
-      {kernels::sort_cu, ordering_options(TUTTI_OPERATOR_ARGSORT, TUTTI_F32)},
-      {kernels::partition_cu, ordering_options(TUTTI_OPERATOR_TOPK, TUTTI_F32)},
-      {kernels::lookup_cu, sdk::search_options(gpu(), TUTTI_F32)},
-      {kernels::lookup_cu, sdk::count_options(gpu(), TUTTI_I32)}};
+      {kernels::sort_cu, exact(ordering_options(TUTTI_OPERATOR_ARGSORT, TUTTI_F32))},
+      {kernels::partition_cu, exact(ordering_options(TUTTI_OPERATOR_TOPK, TUTTI_F32))},
+      {kernels::lookup_cu, exact(sdk::search_options(gpu(), TUTTI_F32))},
+      {kernels::lookup_cu, exact(sdk::count_options(gpu(), TUTTI_I32))}};
   const std::string source = render_cuda(typical_programs());
   std::istringstream list(ARCHITECTURES);
   int count = 0;

@@ -21,12 +21,12 @@ using tutti::shape;
 using number = std::complex<long double>;
 using numbers_list = std::vector<number>;
 
-/// Sum over n of x[n] exp(-2 pi i k n / count), for one k.
-inline number fourier_sum(const numbers_list& x, std::int64_t count, std::int64_t k) {
+/// Sum over n of x[n] exp(sign 2 pi i k n / count), for one k.
+inline number fourier_sum(const numbers_list& x, std::int64_t count, std::int64_t k, int sign) {
   number sum = 0;
   std::int64_t turn = 0;  // k n modulo count
   for (const number& value : x) {
-    const long double angle = -2 * std::numbers::pi_v<long double> *
+    const long double angle = sign * 2 * std::numbers::pi_v<long double> *
                               static_cast<long double>(turn) / static_cast<long double>(count);
     sum += value * number(std::cos(angle), std::sin(angle));
     turn = (turn + k) % count;
@@ -34,12 +34,29 @@ inline number fourier_sum(const numbers_list& x, std::int64_t count, std::int64_
   return sum;
 }
 
-inline numbers_list transform_by_sums(const numbers_list& x) {
+/// x cut or followed by zeros.
+inline numbers_list fitted(numbers_list x, std::int64_t count) {
+  x.resize(static_cast<std::size_t>(count));
+  return x;
+}
+
+/// The whole sequence of `count` numbers that is conjugate to its mirror image, from its first
+/// half.
+inline numbers_list whole_of(numbers_list half, std::int64_t count) {
+  half = fitted(std::move(half), count / 2 + 1);
+  half[0] = half[0].real();
+  if (count % 2 == 0) half.back() = half.back().real();
+  for (std::int64_t n = count / 2 + 1; n < count; ++n)
+    half.push_back(std::conj(half[static_cast<std::size_t>(count - n)]));
+  return fitted(half, count);
+}
+
+inline numbers_list transform_by_sums(const numbers_list& x, int sign) {
   const std::size_t count = x.size();
   numbers_list roots, out(count);
   for (std::size_t n = 0; n < count; ++n)
     roots.push_back(
-        fourier_sum({0, 1}, static_cast<std::int64_t>(count), static_cast<std::int64_t>(n)));
+        fourier_sum({0, 1}, static_cast<std::int64_t>(count), static_cast<std::int64_t>(n), sign));
   for (std::size_t k = 0; k < count; ++k) {
     long double re = 0, im = 0;
     for (std::size_t n = 0, turn = 0; n < count; ++n, turn = (turn + k) % count) {

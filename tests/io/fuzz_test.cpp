@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Mutations of sound files, read by every reader: each gives a tutti::io_error (or out_of_memory)
-// or well-formed arrays, within bounds of time and memory. Also entries of the program cache. The
-// seed is TUTTI_TEST_SEED.
+// or well-formed arrays, within bounds of time and memory. Also DLPack tensors with mutated fields,
+// and entries of the program cache. The seed is TUTTI_TEST_SEED.
 #include <sodium.h>
 #include <sys/resource.h>
 #include <zlib.h>
@@ -20,6 +20,8 @@
 #include "tutti/data/image_files.hpp"
 #include "tutti/data/io.hpp"
 #include "tutti/data/sound_files.hpp"
+#include "tutti/dlpack.hpp"
+#include "tutti/dlpack_structs.h"
 #include "tutti/error.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/files.hpp"
@@ -256,5 +258,56 @@ BOOST_AUTO_TEST_CASE(program_cache) {
       const auto found = tutti::base::disk_cache(open()).load(key);
       BOOST_TEST((!found || *found == data), "round " << round);
     });
+  }
+}
+
+// What lies within the tensor's memory is read as well.
+BOOST_AUTO_TEST_CASE(dlpack) {
+  std::vector<double> memory(64, 1);
+  for (int round = 0; round < rounds; ++round) {
+    mutator change(static_cast<std::uint64_t>(round));
+    std::int64_t extents[8] = {2, 3, 1, 1, 1, 1, 1, 1}, strides[8] = {3, 1, 1, 1, 1, 1, 1, 1};
+    DLManagedTensorVersioned tensor{};
+    tensor.version = {DLPACK_MAJOR_VERSION, 0};
+    tensor.dl_tensor = {memory.data(), {kDLCPU, 0}, 2, {kDLFloat, 64, 1}, extents, strides, 0};
+    DLTensor& t = tensor.dl_tensor;
+    for (int n = 1 + change.below(3); n > 0; --n) {
+      switch (change.below(7)) {
+        case 0:
+          t.ndim = static_cast<std::int32_t>(change.number());
+          break;
+        case 1:
+          extents[change.below(8)] = change.number();
+          break;
+        case 2:
+          strides[change.below(8)] = change.number();
+          break;
+        case 3:
+          // Aligned, since what is not is copied at once, whether it is there or not.
+          t.byte_offset = static_cast<std::uint64_t>(change.number()) & ~std::uint64_t{15};
+          break;
+        case 4:
+          t.dtype = {static_cast<std::uint8_t>(change.below(9)),
+                     static_cast<std::uint8_t>(8 << change.below(5)),
+                     static_cast<std::uint16_t>(change.below(3))};
+          break;
+        case 5:
+          t.ndim = 1 + change.below(8);
+          break;
+        default:
+          t.strides = nullptr;
+      }
+    }
+    const bool inside = t.byte_offset == 0 && t.strides == nullptr && t.ndim >= 0 && t.ndim <= 8;
+    BOOST_TEST_CONTEXT("round " << round) {
+      try {
+        const array a = tutti::from_dlpack(&tensor);
+        BOOST_TEST(a.ndim() == t.ndim);
+        for (int i = 0; i < a.ndim(); ++i) BOOST_TEST(a.shape()[i] == extents[i]);
+        if (inside && a.nbytes() <= memory.size() * sizeof(double)) check_sound(a);
+      } catch (const tutti::error& e) {
+        BOOST_TEST(std::string_view(e.what()).size() < 1000u);
+      }
+    }
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QR, eigenvalues and singular values: forms, dtypes and products for every dtype. Order, pairs,
-// lengths and orthogonality of each vector: `tutti verify`.
+// QR, eigenvalues and singular values: products, orthogonality and order, for every dtype.
 #include "identities.hpp"
 #include "tutti/contractions.hpp"
 
@@ -15,6 +14,8 @@ const tutti::shape forms[] = {{2, 6, 6}, {7, 4}, {2, 2, 4, 7}, {1, 5}, {5, 1}};
 // a diag(s)
 array scaled(const array& a, const array& s) { return a * tutti::expand_dims(s, -2); }
 
+array columns_squared(const array& v) { return tutti::sum(tutti::real(v * tutti::conj(v)), -2); }
+
 // How far the farthest of `a` [..., N] is from all of `b`.
 double farthest(const array& a, const array& b) {
   const array apart = tutti::abs(tutti::expand_dims(a, -1) - tutti::expand_dims(b, -2));
@@ -22,6 +23,36 @@ double farthest(const array& a, const array& b) {
 }
 bool are_alike(const array& a, const array& b, double bound) {
   return farthest(a, b) <= bound && farthest(b, a) <= bound;
+}
+
+// Numbers that are not real stand beside their conjugates, to the bit, and so do their columns.
+bool has_pairs(const array& w, const array& v) {
+  using number = std::complex<double>;
+  const auto values = w.astype(dtype::c128).to_vector<number>();
+  const auto vectors = v.astype(dtype::c128).to_vector<number>();
+  const auto n = static_cast<std::size_t>(w.dim(-1));
+  const auto element = [&](std::size_t row, std::size_t column, std::size_t i) {
+    return vectors[(row * n + i) * n + column];
+  };
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const std::size_t row = k / n, j = k % n;
+    const bool is_real = values[k].imag() == 0;
+    if (!is_real && (j + 1 == n || values[k + 1] != std::conj(values[k]))) return false;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (is_real && element(row, j, i).imag() != 0) return false;
+      if (!is_real && element(row, j + 1, i) != std::conj(element(row, j, i))) return false;
+    }
+    if (!is_real) ++k;
+  }
+  return true;
+}
+
+bool is_ascending(const array& rows) {
+  const dense r = read(rows);
+  const auto n = static_cast<std::size_t>(r.extents.back());
+  for (std::size_t i = 0; i < r.values.size(); ++i)
+    if (i % n > 0 && r.values[i] < r.values[i - 1]) return false;
+  return true;
 }
 
 }  // namespace
@@ -50,6 +81,7 @@ BOOST_AUTO_TEST_CASE(eigenvectors_of_hermitian_matrices) {
     BOOST_TEST((w.shape() == tutti::shape{3, 8}));
     BOOST_TEST(is_near(tutti::matmul(a, v), scaled(v, w), 10 * rounding_of(t)));
     BOOST_TEST(has_orthonormal_columns(v));
+    BOOST_TEST(is_ascending(w));
     BOOST_TEST(is_near(linalg::eigvalsh(a), w, 10 * rounding_of(t)));
     // The upper triangle is not read.
     const array noise = tutti::triu(tutti::full({8, 8}, 100.0, tutti::real_dtype(t)), 1);
@@ -66,7 +98,15 @@ BOOST_AUTO_TEST_CASE(eigenvectors_of_any_matrices) {
       BOOST_TEST((v.dtype() == tutti::complex_dtype(t)));
       BOOST_TEST((w.shape() == tutti::shape{3, 9}));
       BOOST_TEST(is_near(tutti::matmul(a, v), scaled(v, w), bound));
+      BOOST_TEST(is_near(columns_squared(v), tutti::ones({3, 9}, tutti::real_dtype(t)), bound));
+      BOOST_TEST(is_near(tutti::sum(w, -1), tutti::trace(a, 0, -2, -1).astype(w.dtype()), bound));
       BOOST_TEST(are_alike(linalg::eigvals(a), w, 10 * bound));
+      if (!tutti::is_complex(t)) BOOST_TEST(has_pairs(w, v));
+      // Those of Hermitian matrices.
+      const array h = a + adjoint(a);
+      const array real = linalg::eigvalsh(h);
+      BOOST_TEST(
+          are_alike(linalg::eigvals(h), tutti::complex(real, tutti::zeros_like(real)), bound));
       // A transposed view, rows backwards.
       const array turned = tutti::flip(tutti::matrix_transpose(a), {-1});
       const auto [x, y] = linalg::eig(turned);
@@ -122,6 +162,7 @@ BOOST_AUTO_TEST_CASE(singular_vectors_in_both_forms) {
           BOOST_TEST(vh.dim(-2) == (full ? n : k));
           BOOST_TEST(has_orthonormal_columns(u));
           BOOST_TEST(has_orthonormal_columns(adjoint(vh)));
+          BOOST_TEST(is_ascending(-s));
           BOOST_TEST(tutti::min(s).item() >= 0);
           const auto first = [k](const array& x, bool rows) {
             const tutti::slice some{0, k, 1};
@@ -132,6 +173,22 @@ BOOST_AUTO_TEST_CASE(singular_vectors_in_both_forms) {
                              10 * rounding_of(t)));
           BOOST_TEST(is_near(linalg::svdvals(a), s, 10 * rounding_of(t)));
         }
+}
+
+BOOST_AUTO_TEST_CASE(what_has_no_rank_keeps_orthonormal_vectors) {
+  const array ones = tutti::full({5, 4}, 1.0, dtype::f64);
+  for (const array& a : {ones, tutti::zeros_like(ones)}) {
+    const auto [u, s, vh] = linalg::svd(a);
+    BOOST_TEST(has_orthonormal_columns(u));
+    BOOST_TEST(has_orthonormal_columns(adjoint(vh)));
+    BOOST_TEST(tutti::max(s).item() - tutti::max(a).item() * std::sqrt(20.0) < 1e-14);
+    const auto [q, r] = linalg::qr(a);
+    BOOST_TEST(has_orthonormal_columns(q));
+    BOOST_TEST(is_near(tutti::matmul(q, r), a, 1e-14));
+  }
+  const auto [w, v] = linalg::eigh(tutti::full({4, 4}, 1.0, dtype::f64));
+  BOOST_TEST(has_orthonormal_columns(v));
+  BOOST_TEST(is_near(w, array::from<double>({0, 0, 0, 4}), 1e-14));
 }
 
 BOOST_AUTO_TEST_CASE(sizes_that_no_square_survives) {

@@ -175,14 +175,20 @@ BOOST_AUTO_TEST_CASE(malformed_manifests) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "it is no JSON object"},
       {sound.substr(0, sound.size() / 2), "it is no JSON object"},
+      {sound + sound, "it is no JSON object"},
       {"[]", "it is no JSON object"},
+      {std::string(10000, '['), "it is no JSON object"},
+      {"{\"name\":\"\x1b[2J\xff\"}", "it is no JSON object"},
       {without("format"), "its format is not 1"},
       {with("format", 2), "its format is not 1"},
+      {with("format", "1"), "its format is not 1"},
       {without("name"), "the field name is missing"},
       {with("name", 3), "the field name is missing or not a text"},
       {with("version", "1\nabi 2.0"), "the field version is"},
+      {with("version", std::string(300, '1')), "not one line"},
       {with("abi", ""), "the field abi is \"\", not one line"},
       {with("sha256", "12"), "the field sha256 is \"12\", not 64 hexadecimal digits"},
+      {with("sha256", std::string(64, 'A')), "the field sha256 is"},
       {without("key"), "the field key is missing"},
       {without("signature"), "the field signature is missing"},
       {with("signature", std::string(127, '0') + "g"), "the field signature is"},
@@ -197,6 +203,19 @@ BOOST_AUTO_TEST_CASE(malformed_manifests) {
   }
   write_file(w.manifest, with("later", {{"x", {1, 2}}}));  // of a later version
   BOOST_TEST(refusal(w, level::signature) == "");
+}
+
+BOOST_AUTO_TEST_CASE(files_that_are_no_manifests) {
+  const signed_world w;
+  write_file(w.manifest, "{");
+  fs::resize_file(w.manifest, 100 << 20);
+  BOOST_TEST(has(refusal(w, level::any), "has 104857600 bytes, at most 16384 are expected"));
+  fs::remove(w.manifest);
+  BOOST_REQUIRE(::mkfifo(w.manifest.c_str(), 0600) == 0);
+  BOOST_TEST(has(refusal(w, level::any), "is not a regular file"));
+  fs::remove(w.manifest);
+  fs::create_directory(w.manifest);
+  BOOST_TEST(has(refusal(w, level::any), "is not a regular file"));
 }
 
 BOOST_AUTO_TEST_CASE(what_others_may_change_is_refused_unless_that_is_allowed) {

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(of_lazy_fits_by_samples) {
         [&](const arguments& t) {
           return weighted_sum(ml::ridge({0.3}).fit(x, t[0]).coefficients());
         },
-        {read(targets)});
+        {read(targets)}, 1e-9);
   }
   check("linear_regression",
         [&](const array& a) { return ml::linear_regression().fit(a, targets).intercept(); });

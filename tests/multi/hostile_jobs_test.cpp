@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The same for parallel loops, training over several devices and pipelines: counts that are
-// negative, nothing where a function is expected, callables that throw.
+// negative or huge, nothing where a function is expected, callables that throw.
 #include <cmath>
 #include <stdexcept>
 
@@ -11,6 +11,7 @@
 using namespace hostile;
 using tutti::loop_options;
 using tutti::loop_policy;
+namespace collective = tutti::collective;
 
 namespace {
 
@@ -31,12 +32,15 @@ BOOST_AUTO_TEST_CASE(options_of_loops) {
     tutti::parallel_for(group, {0, 20}, {}, {});
   });
   refused<tutti::value_error>(name, "[9, 3)", with({}, {9, 3}));
-  for (const std::int64_t grain : {0, -1})
+  refused<tutti::value_error>(name, "too long", with({}, {least, most}));
+  for (const std::int64_t grain : {std::int64_t{0}, std::int64_t{-1}, least})
     refused<tutti::value_error>(name, "grain is " + text(grain), with({.grain = grain}));
-  for (const int depth : {0, -1})
+  for (const int depth : {0, -1, std::numeric_limits<int>::min()})
     refused<tutti::value_error>(name, "depth is " + text(depth), with({.depth = depth}));
   for (const double limit : {0.0, -1.0, not_a_number})
     refused<tutti::value_error>(name, "time_limit is", with({.time_limit = limit}));
+  refused<tutti::value_error>(name, "no policy of number 9",
+                              with({.policy = static_cast<loop_policy>(9)}));
   const auto weighted = [&](std::vector<double> weights) {
     weights.resize(count, 1);
     return with({.policy = loop_policy::weighted, .weights = weights});
@@ -50,23 +54,48 @@ BOOST_AUTO_TEST_CASE(options_of_loops) {
       with({.policy = loop_policy::weighted, .weights = std::vector<double>(count + 1, 1)}));
 }
 
+// Options at the ends of what is allowed give right results.
+BOOST_AUTO_TEST_CASE(loops_with_odd_options) {
+  std::vector<double> uneven(count, 0), tiny(count, 5e-324);
+  uneven[0] = 1e308;
+  uneven[1] = 5e307;
+  const std::vector<loop_options> all = {
+      {.grain = most},
+      {.depth = std::numeric_limits<int>::max()},
+      {.time_limit = infinite},
+      {.policy = loop_policy::weighted, .weights = uneven},
+      {.policy = loop_policy::weighted, .weights = tiny},
+      {.policy = loop_policy::work_stealing, .grain = huge, .time_limit = 1e300},
+  };
+  for (const loop_options& o : all) {
+    collector seen({-10, 20});
+    const auto report = tutti::parallel_for(group, {-10, 20}, squares, seen.sink(), o);
+    BOOST_TEST(seen.complete());
+    if (o.weights == uneven) BOOST_TEST(report.devices[1].items == 10);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(loops_whose_functions_throw) {
-  for (const loop_policy policy : every_policy) {
-    const auto run = [&](const tutti::chunk_body& body, const tutti::chunk_sink& sink) {
-      tutti::parallel_for(group, {0, 9}, body, sink, {.policy = policy});
-    };
-    BOOST_CHECK_THROW(
-        run([](const tutti::chunk&) -> arrays { throw std::out_of_range("mine"); }, {}),
-        std::out_of_range);
-    BOOST_CHECK_THROW(run([](const tutti::chunk&) -> arrays { throw 7; }, {}), int);
-    BOOST_CHECK_THROW(run([](const tutti::chunk&) { return arrays(); },
-                          [](const auto&, const auto&) { throw std::out_of_range("mine"); }),
-                      std::out_of_range);
-    refused<tutti::value_error>("parallel_for", "not valid",
-                                [&] { run([](const tutti::chunk&) { return arrays(1); }, {}); });
-    refused<tutti::shape_error>("add", "[2] and [3]", [&] {
-      run([](const tutti::chunk&) { return arrays{tutti::ones({2}) + tutti::ones({3})}; }, {});
-    });
+  for (const loop_policy policy : {loop_policy::static_equal, loop_policy::weighted,
+                                   loop_policy::dynamic, loop_policy::work_stealing}) {
+    for (const tutti::index_range range :
+         {tutti::index_range{0, most}, tutti::index_range{least, -1}, tutti::index_range{0, 9}}) {
+      const auto run = [&](const tutti::chunk_body& body, const tutti::chunk_sink& sink) {
+        tutti::parallel_for(group, range, body, sink, {.policy = policy});
+      };
+      BOOST_CHECK_THROW(
+          run([](const tutti::chunk&) -> arrays { throw std::out_of_range("mine"); }, {}),
+          std::out_of_range);
+      BOOST_CHECK_THROW(run([](const tutti::chunk&) -> arrays { throw 7; }, {}), int);
+      BOOST_CHECK_THROW(run([](const tutti::chunk&) { return arrays(); },
+                            [](const auto&, const auto&) { throw std::out_of_range("mine"); }),
+                        std::out_of_range);
+      refused<tutti::value_error>("parallel_for", "not valid",
+                                  [&] { run([](const tutti::chunk&) { return arrays(1); }, {}); });
+      refused<tutti::shape_error>("add", "[2] and [3]", [&] {
+        run([](const tutti::chunk&) { return arrays{tutti::ones({2}) + tutti::ones({3})}; }, {});
+      });
+    }
   }
 }
 
@@ -89,6 +118,7 @@ BOOST_AUTO_TEST_CASE(maps_of_rows) {
   });
   refused<tutti::shape_error>(name, "f made an array of shape []",
                               with(x, [](const array& rows) { return sum(rows); }));
+  refused<tutti::out_of_memory>(name, "", with(tutti::ones({huge}, dtype::u8), same));
   BOOST_CHECK_THROW(with(array(), same)(), tutti::value_error);
   BOOST_CHECK_THROW(with(x, [](const array&) { return array(); })(), tutti::value_error);
   BOOST_CHECK_THROW(with(x, [](const array&) -> array { throw 7; })(), int);
@@ -107,11 +137,14 @@ BOOST_AUTO_TEST_CASE(data_parallel_steps) {
   };
   refused<tutti::value_error>(name, "no loss function",
                               [&] { data_parallel(data_parallel::loss_function(), group); });
-  for (const std::int64_t n : {0, -1})
+  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{-1}, least})
     refused<tutti::value_error>(name, "accumulate = " + text(n), made({.accumulate = n}));
   refused<tutti::value_error>(name, "bucket_bytes = 0", made({.bucket_bytes = 0}));
   refused<tutti::value_error>(name, "is not positive",
                               made({.collectives = {.time_limit = not_a_number}}));
+  refused<tutti::value_error>(
+      name, "no algorithm of number 9",
+      made({.collectives = {.algorithm = static_cast<collective::algorithm>(9)}}));
 
   const auto p = replicas();
   const array x = array::from({{1.f, 2.f}, {3.f, 4.f}}, group[0]);
@@ -140,7 +173,7 @@ BOOST_AUTO_TEST_CASE(data_parallel_steps) {
 
   // More pieces than rows are as many as rows.
   const double expected = mean(square(array::from({1.f, 2.f}, group[0]) * x)).item();
-  for (const std::int64_t n : {1, 100}) {
+  for (const std::int64_t n : {std::int64_t{1}, most}) {
     const auto got = data_parallel(loss, group, {.batches = {}, .accumulate = n})(p, arrays{x});
     BOOST_TEST(got.loss.item() == expected, boost::test_tools::tolerance(1e-6));
   }
@@ -151,7 +184,7 @@ BOOST_AUTO_TEST_CASE(pipelines) {
   const pipeline::stage twice = [](const arrays& p, const array& x) { return x * p[0]; };
   const std::vector<pipeline::stage> stages(count, twice);
   const std::string name = "pipeline";
-  for (const std::int64_t n : {0, -1})
+  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{-1}, least})
     refused<tutti::value_error>(name, text(n) + " micro-batches",
                                 [&] { pipeline(stages, group, n); });
   for (const std::size_t n : {std::size_t{0}, count + 1})
@@ -179,6 +212,9 @@ BOOST_AUTO_TEST_CASE(pipelines) {
   refused<tutti::shape_error>(name, "[3,1], target [2,1]", [&] {
     network.value_and_grad(tutti::nn::mse, own, x, x({{0, 2}}));
   });
+  refused<tutti::out_of_memory>(name, "", [&] {
+    pipeline(stages, group, most)(own, broadcast_to(x({{0, 1}}), {huge / 8, 1}));
+  });
   BOOST_CHECK_THROW(pipeline(std::vector<pipeline::stage>(
                                  count, [](const arrays&, const array&) -> array { throw 7; }),
                              group, 2)(own, x),
@@ -188,7 +224,7 @@ BOOST_AUTO_TEST_CASE(pipelines) {
                              group, 2)(own, x),
                     tutti::value_error);
   const double factor = std::pow(2.0, static_cast<double>(count));
-  for (const std::int64_t n : {1, 100})
+  for (const std::int64_t n : {std::int64_t{1}, most})
     BOOST_TEST(
         matches(pipeline(stages, group, n)(own, x), {{3, 1}, {factor, 2 * factor, 3 * factor}}));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What makes no sense, given to groups, collectives and sharded arrays: values that do not fit each
-// other, strangers among the members, axes out of range, weights that are no numbers. Each is
-// refused with the name of the function and the values, and what follows computes as if nothing had
-// been.
+// other, strangers among the members, axes and numbers out of range, extents near 2^62, weights
+// that are no numbers. Each is refused with the name of the function and the values, and what
+// follows computes as if nothing had been.
 #include "hostile.hpp"
 
 #include <functional>
@@ -72,6 +72,10 @@ BOOST_AUTO_TEST_CASE(groups) {
   refused<value_error>("device_group", stranger.name() + " is not one of " + group.names(),
                        [&] { group.index_of(stranger); });
   BOOST_CHECK_THROW(device_group(","), value_error);
+  // What was moved from is a group still.
+  device_group first = group;
+  const device_group second = std::move(first);
+  BOOST_TEST((first == second));  // NOLINT(bugprone-use-after-move)
 }
 
 BOOST_AUTO_TEST_CASE(values_of_collectives) {
@@ -102,7 +106,7 @@ BOOST_AUTO_TEST_CASE(values_of_collectives) {
     refused<tutti::value_error>(c.name, "never assigned", with(arrays(count)));
     if (c.cuts) {
       refused<tutti::shape_error>(c.name, "0-d", with(constants(1)));
-      for (const std::int64_t axis : {1, -2})
+      for (const std::int64_t axis : {std::int64_t{1}, std::int64_t{-2}, most, least})
         refused<tutti::index_error>(c.name, "axis " + text(axis),
                                     [&] { c.run(group, each(1), {.axis = axis}); });
     }
@@ -114,9 +118,16 @@ BOOST_AUTO_TEST_CASE(settings_of_collectives) {
     const auto with = [&](const arguments& a, dtype type = dtype::f32) {
       return [&, a, type] { c.run(group, each(1, type), a); };
     };
-    for (const double limit : {0.0, -1.0, not_a_number})
+    for (const double limit : {0.0, -1.0, -infinite, not_a_number})
       refused<tutti::value_error>(c.name, "is not positive", with({.how = {.time_limit = limit}}));
+    for (const int number : {-1, 4, 1 << 30})
+      refused<tutti::value_error>(
+          c.name, "no algorithm of number " + text(number),
+          with({.how = {.algorithm = static_cast<collective::algorithm>(number)}}));
     if (c.reduces) {
+      for (const int number : {-1, 5, 1 << 30})
+        refused<tutti::value_error>(c.name, "no reduction of number " + text(number),
+                                    with({.with = static_cast<collective::reduction>(number)}));
       refused<tutti::dtype_error>(c.name, "no sum of bool", with({}, dtype::boolean));
       refused<tutti::dtype_error>(c.name, "no avg of i32",
                                   with({.with = collective::reduction::avg}, dtype::i32));
@@ -127,6 +138,30 @@ BOOST_AUTO_TEST_CASE(settings_of_collectives) {
   }
   refused<tutti::value_error>("barrier", "is not positive",
                               [&] { collective::barrier(group, {.time_limit = not_a_number}); });
+}
+
+BOOST_AUTO_TEST_CASE(extents_beyond_any_memory) {
+  const tutti::shape wide{huge};
+  for (const call& c : collectives()) {
+    for (const arrays& values : {ones(wide), views(wide)}) {
+      BOOST_TEST_CONTEXT(c.name) {
+        if (c.name == "all_gather" || c.name == "gather") {
+          refused<tutti::shape_error>(c.name, "too large", [&] { c.run(group, values, {}); });
+        } else {
+          for (const array& a : c.run(group, values, {})) BOOST_TEST(a.size() > 0);
+        }
+      }
+    }
+  }
+  refused<tutti::shape_error>("sharded", "too large",
+                              [&] { sharded::from_parts(group, views(wide), 0); });
+  refused<tutti::shape_error>("sharded", "too large", [&] {
+    sharded::from_parts(group, views({huge / 2, 1}), 1);
+    sharded::from_parts(group, views({huge, 1}), 1);
+  });
+  const sharded split = shard(tutti::ones(wide, dtype::u8), group);
+  BOOST_TEST(split.boundaries().back() == huge);
+  BOOST_TEST(shares(std::vector<double>(count, 1e-300)).boundaries(most, group).back() == most);
 }
 
 BOOST_AUTO_TEST_CASE(messages_between_members) {
@@ -145,11 +180,15 @@ BOOST_AUTO_TEST_CASE(messages_between_members) {
                               [&] { messages.receive(stranger, group[0]); });
   refused<tutti::device_error>("receive", "with tag -7 within 0.05",
                                [&] { messages.receive(group[0], group[1], -7); });
+  communicator moved = std::move(messages);
+  messages.send(value, group[1],
+                std::numeric_limits<int>::min());  // NOLINT(bugprone-use-after-move)
+  BOOST_TEST(moved.receive(group[0], group[1], std::numeric_limits<int>::min()).item() == 5);
 }
 
 BOOST_AUTO_TEST_CASE(sharded_arrays) {
   const array whole = array::from(std::vector<float>(12, 1), {4, 3}, group[0]);
-  for (const std::int64_t axis : {2, -3}) {
+  for (const std::int64_t axis : {std::int64_t{2}, std::int64_t{-3}, most, least}) {
     refused<tutti::index_error>("shard", "axis " + text(axis), [&] { shard(whole, group, axis); });
     refused<tutti::index_error>("reshard", "axis " + text(axis),
                                 [&] { reshard(shard(whole, group), group, axis); });
@@ -157,6 +196,7 @@ BOOST_AUTO_TEST_CASE(sharded_arrays) {
       take(shard(whole, group), array::from({0}, group[0]), axis);
     });
   }
+  refused<tutti::shape_error>("shard", "0-d", [&] { shard(1, group); });
   refused<tutti::value_error>("shard", "never assigned", [&] { shard({}, group); });
   refused<tutti::value_error>("replicate", "never assigned", [&] { replicate(array(), group); });
   refused<tutti::value_error>("take", "never assigned",
@@ -166,10 +206,28 @@ BOOST_AUTO_TEST_CASE(sharded_arrays) {
   refused<tutti::value_error>("shares", "an extent of -1", [&] { shares().boundaries(-1, group); });
   refused<tutti::value_error>("shares", "weights sum to inf",
                               [&] { shares(std::vector<double>(count, 1.7e308)); });
-  const sharded rows = shard(whole, group);
+  const sharded rows = shard(whole, group), columns = shard(whole, group, 1);
+  refused<tutti::value_error>("add", "split differently", [&] { rows + columns; });
+  refused<tutti::value_error>("multiply", "different groups",
+                              [&] { rows* shard(whole, first_devices(1)); });
+  refused<tutti::device_error>("subtract", "replicate() or shard() it", [&] { rows - whole; });
+  refused<tutti::shape_error>("divide", "[4,3] and [4,2]", [&] {
+    rows / replicate(tutti::ones({4, 2}), group);
+  });
   refused<tutti::index_error>("sum", "axis 5", [&] { sum(rows, 5); });
+  refused<tutti::value_error>("matmul", "reshard() one", [&] {
+    matmul(columns, shard(tutti::ones({3, 2}), group, 1));
+  });
   refused<tutti::index_error>("parts_at", "member " + std::to_string(count),
                               [&] { tutti::parts_at({rows}, count); });
+  refused<tutti::value_error>("sharded", "has no split axis", [&] { replicas()[0].axis(); });
+  refused<tutti::index_error>("take", "index 4 is out of range", [&] {
+    take(rows, array::from({0, 4}, group[0]));
+  });
+  sharded first = rows;
+  const sharded second = std::move(first);
+  BOOST_TEST(first.parts().size() == count);  // NOLINT(bugprone-use-after-move)
+  BOOST_TEST(sum(first).gather(group[0]).item() == 12);
 }
 
 BOOST_AUTO_TEST_CASE(functions_of_parts) {
@@ -191,6 +249,9 @@ BOOST_AUTO_TEST_CASE(functions_of_parts) {
 
 BOOST_AUTO_TEST_CASE(copies_between_devices) {
   refused<tutti::value_error>("to", "never assigned", [&] { array().to(group[0]); });
+  const array wide = broadcast_to(array::from({1.f}, group[0]), {huge / 8});
+  BOOST_TEST(wide.to(group[1]).size() == huge / 8);
+  BOOST_CHECK_THROW(wide.to(group[1]).wait(), tutti::error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_perceptron_match_differences) {
     std::vector<dense> parameters;
     for (const array& p : net.parameters()) parameters.push_back(read(p));
     check_gradient([&](const list& p) { return nn::cross_entropy(net.apply(p, x), labels); },
-                   parameters, 1e-8);
+                   parameters, 1e-9);
   }
 }
 

@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(trainer_clips_gradients) {
 
 BOOST_AUTO_TEST_CASE(trainer_goes_on_as_if_never_stopped) {
   check_resumed(nn::adam({.learning_rate = 0.05}));
-  check_resumed(nn::sgd({.learning_rate = 0.05, .momentum = 0.9}));
+  check_resumed(nn::sgd({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true}));
   check_resumed(nn::sgd({.learning_rate = 0.05}));
   check_resumed(nn::rmsprop());
 }

@@ -283,6 +283,15 @@ BOOST_AUTO_TEST_CASE(vectors) {
     BOOST_TEST_CONTEXT(layout) {
       BOOST_TEST(matches(tutti::vecdot(x, y), by_loops({"ijk", "jk"}, "ij", {a, b}), near));
       BOOST_TEST(matches(tutti::vecdot(x, y, -2), by_loops({"ijk", "jk"}, "ik", {a, b}), near));
+      BOOST_TEST(matches(
+          tutti::cross(x, y, -2),
+          tabulate(a.extents,
+                   [&](const position& i) {
+                     const auto p = [&](std::int64_t c) { return a.at({i[0], c % 3, i[2]}); };
+                     const auto q = [&](std::int64_t c) { return b.at({c % 3, i[2]}); };
+                     return p(i[1] + 1) * q(i[1] + 2) - p(i[1] + 2) * q(i[1] + 1);
+                   }),
+          near));
     }
   }
   const array e = tutti::eye(3, dtype::i32);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random programs on a device; printing them.
+// Random programs on the device; printing them.
 #include "expression.hpp"
+
+#include <cmath>
 
 #include "tutti/sorting.hpp"
 
@@ -104,23 +106,23 @@ array scan(const step& s, const array& from, dtypes types) {
                                        : sums / static_cast<double>(from.dim(axis));
 }
 
-array input(const step& s, dtypes types, const tutti::device& on) {
+array input(const step& s, dtypes types) {
   switch (s.kind) {
     case value_kind::integer: {
-      const array values = upload_as<std::int32_t>(s.values).to(on);
+      const array values = upload_as<std::int32_t>(s.values);
       return (is_signed(types) ? values : values + 48).astype(types.integer);
     }
     case value_kind::truth:
-      return upload_as<std::uint8_t>(s.values).to(on).astype(dtype::boolean);
+      return upload_as<std::uint8_t>(s.values).astype(dtype::boolean);
     case value_kind::complex: {
       std::vector<std::complex<double>> pairs;
       for (std::size_t i = 0; i < s.values.values.size(); i += 2)
         pairs.emplace_back(s.values.values[i], s.values.values[i + 1]);
-      return array::from(pairs, s.shape, on).astype(tutti::complex_dtype(types.real));
+      return array::from(pairs, s.shape).astype(tutti::complex_dtype(types.real));
     }
     default:
-      return types.real == dtype::f64 ? upload_as<double>(s.values).to(on)
-                                      : upload_as<float>(s.values).to(on).astype(types.real);
+      return types.real == dtype::f64 ? upload_as<double>(s.values)
+                                      : upload_as<float>(s.values).astype(types.real);
   }
 }
 
@@ -138,9 +140,8 @@ array moved(const step& s, const array& from) {
     case operation::broadcast:
       return tutti::broadcast_to(from, s.shape);
     default:
-      return tutti::take(from,
-                         array::from(std::vector<std::int64_t>(s.numbers.begin(), s.numbers.end()),
-                                     from.device()));
+      return tutti::take(
+          from, array::from(std::vector<std::int64_t>(s.numbers.begin(), s.numbers.end())));
   }
 }
 
@@ -149,13 +150,13 @@ array part(const step& s, const array& z, dtypes types) {
   return value.astype(types.real);
 }
 
-}  // namespace
-
-array evaluate_step(const step& s, const std::vector<array>& done, dtypes types) {
+array device_step(const step& s, const std::vector<array>& done, dtypes types) {
   const auto from = [&](std::size_t k) -> const array& {
     return done[static_cast<std::size_t>(s.from[k])];
   };
   switch (s.what) {
+    case operation::input:
+      return input(s, types);
     case operation::unary:
       return unary(s, from(0), types);
     case operation::binary:
@@ -191,15 +192,27 @@ array evaluate_step(const step& s, const std::vector<array>& done, dtypes types)
   }
 }
 
-std::vector<array> on_device(const program& steps, dtypes types, bool eager,
-                             const tutti::device& on) {
+}  // namespace
+
+std::vector<array> on_device(const program& steps, dtypes types, bool eager) {
   std::vector<array> done;
   for (const step& s : steps) {
-    done.push_back(s.what == operation::input ? input(s, types, on)
-                                              : evaluate_step(s, done, types));
+    done.push_back(device_step(s, done, types));
     if (eager) done.back().wait();
   }
   return done;
+}
+
+std::optional<std::string> difference(const array& got, const host_array& expected) {
+  host_array here{got.shape(), {}, {}};
+  if (tutti::is_complex(got.dtype())) {
+    const auto values = got.astype(dtype::c128).to_vector<std::complex<double>>();
+    here.values.assign(values.begin(), values.end());
+  } else {
+    const dense values = read(got);
+    here.values.assign(values.values.begin(), values.values.end());
+  }
+  return difference(here, expected);
 }
 
 const char* name(operation what) {

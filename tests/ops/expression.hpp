@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random programs over arrays, for comparing lazy evaluation with evaluation step by step, on the
-// same device and in f64 on the reference device, each of whose operators `tutti verify` compares
-// with loops. Real values stay within [-4, 4] and every real step is continuous, so that the error
-// of each element has a bound; integers and truth values are exact.
+// Random programs over arrays, for comparing lazy evaluation with evaluation step by step and with
+// loops on the host. Real values stay within [-4, 4] and every real step is continuous, so that the
+// host can bound the error of each element; integers and truth values are exact.
 #pragma once
 
 #include <complex>
@@ -65,21 +64,23 @@ struct dtypes {
 
 inline bool is_signed(dtypes types) { return !tutti::is_unsigned(types.integer); }
 
-/// The array of these dtypes that a step makes of earlier ones; not of an input.
-tutti::array evaluate_step(const step& s, const std::vector<tutti::array>& done, dtypes types);
+/// Values by loops on the host, and for each how far a device may be off: every step adds its own
+/// rounding to what its operands' errors become.
+struct host_array {
+  tutti::shape extents;
+  std::vector<std::complex<double>> values;
+  std::vector<double> bounds;
+};
+
+/// Every step's value.
+std::vector<host_array> on_host(const program& steps, dtypes types);
 
 /// Every step's value as an array of these dtypes; each evaluated before the next where `eager`.
-std::vector<tutti::array> on_device(const program& steps, dtypes types, bool eager,
-                                    const tutti::device& on = tutti::default_device());
+std::vector<tutti::array> on_device(const program& steps, dtypes types, bool eager);
 
-/// A value in f64 or c128, or of integers, and how far each element may be off on a device.
-struct expected_array {
-  tutti::array value, bound;
-};
-std::vector<expected_array> expected_values(const program& steps, dtypes types);
-
-/// What differs between a result and what is expected, or nothing.
-std::optional<std::string> difference(const tutti::array& got, const expected_array& expected);
+/// What differs between a result and the host's, or nothing.
+std::optional<std::string> difference(const tutti::array& got, const host_array& expected);
+std::optional<std::string> difference(const host_array& got, const host_array& expected);
 
 std::ostream& operator<<(std::ostream& out, const program& steps);
 

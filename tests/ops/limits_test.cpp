@@ -67,18 +67,43 @@ BOOST_AUTO_TEST_CASE(arrays_whose_bytes_wrap) {
        [] {
          bytes({-1, -2});
        }},
+      {"ones: an array", [] { tutti::ones({huge}, dtype::i64); }},
+      {"full: an array", [] { tutti::full({huge}, 1, dtype::i16); }},
       {"full: negative extent in [-1]", [] { tutti::full({-1}, 1, dtype::i16); }},
+      {"full_like: an array", [] { tutti::full_like(bytes({huge}), 1, dtype::i32); }},
+      {"zeros_like: an array", [] { tutti::zeros_like(bytes({huge}), dtype::i32); }},
+      {"ones_like: an array", [] { tutti::ones_like(bytes({huge}), dtype::i32); }},
+      {"astype: an array", [] { bytes({huge}).astype(dtype::f32); }},
       {"arange: an array of shape [9223372036854775807] and dtype i64",
        [] { tutti::arange(largest, dtype::i64); }},
+      {"eye: an array", [] { tutti::eye(huge); }},
+      {"linspace: an array", [] { tutti::linspace(0, 1, huge); }},
       {"broadcast_to: an array",
        [&] {
          tutti::broadcast_to(some, {huge, huge, 2});
        }},
+      {"reshape: an array",
+       [] {
+         bytes({0}).reshape({0, huge, huge});
+       }},
       {"add: an array", [&] { column + row; }},
+      {"where: an array", [&] { tutti::where(column == 0, row, row); }},
+      {"matmul: an array", [&] { tutti::matmul(column, row); }},
+      {"outer: an array", [&] { tutti::outer(bytes({huge}), row); }},
       {"kron: an extent of 4611686018427387904 x 4", [&] { tutti::kron(bytes({huge}), row); }},
       {"einsum: an array",
        [&] {
          tutti::einsum("i,j->ij", {bytes({huge}), bytes({4})});
+       }},
+      {"tensordot: an array", [&] { tutti::tensordot(bytes({huge}), bytes({4}), 0); }},
+      {"stack: an array", [] { tutti::stack(std::vector<array>(3, bytes({huge}))); }},
+      {"index_with: an array",
+       [] {
+         tutti::index_with(bytes({3, huge / 4}), {tutti::zeros({9}, dtype::i32)});
+       }},
+      {"take: an array",
+       [&] {
+         tutti::take(bytes({3, huge / 4}), tutti::zeros({9}, dtype::i32));
        }},
       {"one_hot: an array of shape [2,4611686018427387904]",
        [] {
@@ -90,10 +115,19 @@ BOOST_AUTO_TEST_CASE(arrays_whose_bytes_wrap) {
 BOOST_AUTO_TEST_CASE(extents_that_wrap) {
   const array some = tutti::ones({2}), ends = array::from<std::int64_t>({0, largest});
   const array most = bytes({huge + 5});
+  const std::vector<std::int64_t> counts = {huge, huge};
   check_all<tutti::shape_error>({
       {"pad: an extent of 4611686018427387906 + 4611686018427387904",
        [&] {
          tutti::pad(some, {{huge, huge}});
+       }},
+      {"pad: an extent",
+       [&] {
+         tutti::pad(some, {{huge, huge}}, tutti::pad_mode::edge);
+       }},
+      {"pad: an array",
+       [&] {
+         tutti::pad(some, {{huge, 2}}, tutti::pad_mode::reflect);
        }},
       {"pad: an extent of 2 x",
        [&] {
@@ -103,9 +137,46 @@ BOOST_AUTO_TEST_CASE(extents_that_wrap) {
        [&] {
          tutti::concatenate({most, most});
        }},
+      {"concatenate: an extent",
+       [&] {
+         tutti::concatenate({bytes({0, huge}), bytes({0, huge})}, 1);
+       }},
+      {"concatenate: an array",
+       [] {
+         tutti::concatenate({bytes({8, huge / 8}), bytes({8, huge / 8})}, 1);
+       }},
       {"tile: an extent of 2 x 4611686018427387904", [&] { tutti::tile(some, {huge}); }},
+      {"repeat: an extent of 2 x 4611686018427387904", [&] { tutti::repeat(some, huge); }},
+      {"repeat_each: an extent", [&] { tutti::repeat_each(some, counts); }},
       {"bincount: an extent of 9223372036854775807 + 1", [&] { tutti::bincount(ends); }},
+      {"bincount: an array", [&] { tutti::bincount(tutti::zeros({1}, dtype::i32), huge); }},
       {"histogram: an extent", [&] { tutti::histogram(some, largest, 0, 1); }},
+      {"histogram: an array", [&] { tutti::histogram(some, huge, 0, 1); }},
+      {"diag: an array", [&] { tutti::diag(some, huge); }},
+  });
+}
+
+BOOST_AUTO_TEST_CASE(random_arrays_whose_bytes_wrap) {
+  const shape wide = {huge}, negative = {-1};
+  const std::vector<double> weights = {1, 2};
+  check_all<tutti::shape_error>({
+      {"bits: an array", [&] { draw::bits({}, wide); }},
+      {"uniform: an array", [&] { draw::uniform({}, wide); }},
+      {"normal: negative extent", [&] { draw::normal({}, negative); }},
+      {"normal: an array", [&] { draw::normal({}, wide, 0, 1, dtype::f16); }},
+      {"integers: an array", [&] { draw::integers({}, wide, 0, 9, dtype::u8); }},
+      {"bernoulli: an array", [&] { draw::bernoulli({}, wide); }},
+      {"exponential: an array", [&] { draw::exponential({}, wide); }},
+      {"truncated_normal: an array", [&] { draw::truncated_normal({}, wide); }},
+      {"gamma: an array", [&] { draw::gamma({}, wide, 1); }},
+      {"poisson: an array", [&] { draw::poisson({}, wide, 1); }},
+      {"choice: negative extent", [&] { draw::choice({}, 3, negative, draw::replacement::no); }},
+      {"choice: negative extent",
+       [&] { draw::choice({}, weights, negative, draw::replacement::no); }},
+      {"uniform: an array",
+       [&] {
+         tutti::nn::glorot_uniform({}, {largest, largest});
+       }},
   });
 }
 

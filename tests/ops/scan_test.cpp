@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cumulative operations: result dtypes, shapes, special values and the errors of long ones. Every
-// kind, direction and dtype: `tutti verify`; axes and layouts: the differential test.
+// Cumulative operations against host loops: every kind, direction, axis, layout and dtype; the
+// errors of long ones.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -18,7 +18,46 @@ using tutti::dtype;
 using tutti::scan_options;
 using tutti::shape;
 
+using combine = double (*)(double, double);
+double add(double a, double b) { return a + b; }
+double multiply(double a, double b) { return a * b; }
+double larger(double a, double b) { return a > b || std::isnan(a) ? a : b; }
+double smaller(double a, double b) { return a < b || std::isnan(a) ? a : b; }
+double log_add(double a, double b) {
+  const double top = std::max(a, b);
+  return std::isinf(top) ? top : top + std::log(std::exp(a - top) + std::exp(b - top));
+}
+
+struct kind {
+  const char* name;
+  array (*call)(const array&, const scan_options&);
+  combine f;
+  double neutral;
+};
 constexpr double inf = std::numeric_limits<double>::infinity();
+const kind kinds[] = {{"cumsum", tutti::cumsum, add, 0},
+                      {"cumprod", tutti::cumprod, multiply, 1},
+                      {"cummax", tutti::cummax, larger, -inf},
+                      {"cummin", tutti::cummin, smaller, inf},
+                      {"logcumsumexp", tutti::logcumsumexp, log_add, -inf}};
+
+dense expected_scan(const dense& x, int axis, const kind& k, bool exclusive, bool reverse) {
+  dense out = x;
+  std::int64_t inner = 1;
+  for (int i = axis + 1; i < x.extents.rank(); ++i) inner *= x.extents[i];
+  const std::int64_t n = x.extents[axis];
+  for (std::int64_t start = 0; start < x.extents.size(); ++start) {
+    if (start / inner % n != 0) continue;
+    double value = k.neutral;
+    for (std::int64_t step = 0; step < n; ++step) {
+      const auto at = static_cast<std::size_t>(start + (reverse ? n - 1 - step : step) * inner);
+      const double before = value;
+      value = k.f(value, x.values[at]);
+      out.values[at] = exclusive ? before : value;
+    }
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -77,22 +116,42 @@ BOOST_AUTO_TEST_CASE(long_products_and_logarithms_of_equal_numbers) {
   BOOST_TEST(most <= 5e-6);
 }
 
-BOOST_AUTO_TEST_CASE(dtypes_of_scans) {
-  const array flags = array::from(std::vector<bool>{true, false, true, true});
+BOOST_AUTO_TEST_CASE(every_kind_axis_direction_and_layout) {
+  const dense x = random_dense({3, 37, 5}, 0.5, 1.5, 301);
+  for (const kind& k : kinds) {
+    for (const auto& [layout, a] : layouts(x)) {
+      for (int axis : {0, 1, 2}) {
+        for (int flags = 0; flags < 4; ++flags) {
+          const bool exclusive = (flags & 1) != 0, reverse = (flags & 2) != 0;
+          BOOST_TEST_CONTEXT(k.name << ' ' << layout << " axis " << axis << " flags " << flags) {
+            BOOST_TEST(matches(k.call(a, scan_options(axis - 3, exclusive, reverse)),
+                               expected_scan(x, axis, k, exclusive, reverse),
+                               {.relative = 1e-5, .absolute = 1e-5}));
+          }
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_dtype) {
+  const dense x = random_integers({2, 300}, 0, 1, 303);
   for (dtype type :
        {dtype::boolean, dtype::i8, dtype::i16, dtype::i32, dtype::i64, dtype::u8, dtype::u16,
         dtype::u32, dtype::u64, dtype::f16, dtype::bf16, dtype::f32, dtype::f64}) {
-    const array a = flags.astype(type), sums = tutti::cumsum(a, 0);
+    const array a = upload_as<float>(x).astype(type);
+    const array sums = tutti::cumsum(a, 1);
     const dtype wanted = tutti::is_floating(type)   ? type
                          : tutti::is_unsigned(type) ? dtype::u64
                                                     : dtype::i64;
-    BOOST_TEST_CONTEXT(tutti::name(type)) {
-      BOOST_TEST((sums.dtype() == wanted));
-      BOOST_TEST(matches(sums, {{4}, {1, 1, 2, 3}}));
-      BOOST_TEST((tutti::cummax(a, 0).dtype() == type));
-      BOOST_TEST(matches(tutti::cummax(a, 0), {{4}, {1, 1, 1, 1}}));
-      BOOST_TEST(matches(tutti::cummin(a, 0), {{4}, {1, 0, 0, 0}}));
-    }
+    BOOST_TEST((sums.dtype() == wanted), tutti::name(type));
+    BOOST_TEST(matches(sums, expected_scan(x, 1, kinds[0], false, false)), tutti::name(type));
+    BOOST_TEST((tutti::cummax(a, 1).dtype() == type));
+  }
+  for (dtype type : {dtype::boolean, dtype::u16, dtype::i64, dtype::f16}) {
+    const array a = upload_as<float>(x).astype(type);
+    BOOST_TEST(matches(tutti::cummax(a, 1), expected_scan(x, 1, kinds[2], false, false)));
+    BOOST_TEST(matches(tutti::cummin(a, 0), expected_scan(x, 0, kinds[3], false, false)));
   }
   // Neutral elements are the ends of the dtype.
   const array ends = tutti::cummax(array::from<std::int16_t>({3, 1}), scan_options(0, true));
@@ -122,8 +181,8 @@ BOOST_AUTO_TEST_CASE(cumulative_special_values) {
     with.values[at] = nan;
     dense after = x;
     for (std::size_t i = 0; i < 40; ++i) after.values[i] = i < at ? 1 : nan;
-    for (auto* const scan : {tutti::cumprod, tutti::cummax, tutti::cummin})
-      BOOST_TEST(matches(scan(upload_as<float>(with), 0), after), at);
+    for (const kind& k : {kinds[1], kinds[2], kinds[3]})
+      BOOST_TEST(matches(k.call(upload_as<float>(with), 0), after), k.name << " at " << at);
   }
   const array ends = array::from<float>({-HUGE_VALF, 0, HUGE_VALF, 1});
   BOOST_TEST(matches(tutti::logcumsumexp(ends, 0), {{4}, {-inf, 0, inf, inf}}));
@@ -133,9 +192,11 @@ BOOST_AUTO_TEST_CASE(cumulative_special_values) {
 }
 
 BOOST_AUTO_TEST_CASE(cumulative_shapes) {
-  const array x = upload_as<float>({{2, 3}, {1, 2, 3, 4, 5, 6}});
-  BOOST_TEST(matches(tutti::cumsum(x), {{6}, {1, 3, 6, 10, 15, 21}}));
-  BOOST_TEST(matches(tutti::cumsum(x, {-1, true, true}), {{2, 3}, {5, 3, 0, 11, 6, 0}}));
+  const dense x = random_integers({3, 4}, -9, 9, 304);
+  dense flat = x;
+  flat.extents = {12};
+  BOOST_TEST(
+      matches(tutti::cumsum(upload_as<float>(x)), expected_scan(flat, 0, kinds[0], false, false)));
   BOOST_TEST(matches(tutti::cumsum(array(3)), {{1}, {3}}));
   BOOST_TEST(tutti::cumsum(tutti::zeros({0, 3}), 0).shape() == (shape{0, 3}));
   BOOST_TEST(matches(tutti::cumsum(tutti::full({4}, 2, dtype::f32), 0), {{4}, {2, 4, 6, 8}}));
@@ -149,6 +210,21 @@ BOOST_AUTO_TEST_CASE(cumulative_shapes) {
 }
 
 BOOST_AUTO_TEST_CASE(differences) {
+  const dense x = random_integers({4, 6}, -99, 99, 305);
+  for (const auto& [layout, a] : layouts<std::int32_t>(x)) {
+    BOOST_TEST(matches(tutti::diff(a), tabulate({4, 5},
+                                                [&](const position& i) {
+                                                  return x.at({i[0], i[1] + 1}) - x.at(i);
+                                                })),
+               layout);
+    BOOST_TEST(
+        matches(tutti::diff(a, 2, 0),
+                tabulate({2, 6},
+                         [&](const position& i) {
+                           return x.at({i[0] + 2, i[1]}) - 2 * x.at({i[0] + 1, i[1]}) + x.at(i);
+                         })),
+        layout);
+  }
   BOOST_TEST(
       matches(tutti::diff(array::from(std::vector<bool>{true, true, false})), {{2}, {0, 1}}));
   BOOST_TEST(tutti::diff(tutti::zeros({2, 3}), 7).shape() == (shape{2, 0}));

@@ -2,6 +2,7 @@
 //
 // f16 and bf16 on the host: all 65,536 bit patterns there and back, and rounding halfway between
 // every two neighbours.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -14,7 +15,7 @@ namespace {
 using widen = float (*)(uint16_t);
 using narrow = uint16_t (*)(float);
 
-void check_round_trip(widen up, narrow down) {
+void check_round_trip(widen up, narrow down, int fraction_bits, int bias) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     const float value = up(static_cast<uint16_t>(bits));
     if (std::isnan(value)) {
@@ -22,6 +23,13 @@ void check_round_trip(widen up, narrow down) {
     } else {
       BOOST_REQUIRE_EQUAL(down(value), bits);
     }
+    // IEEE 754, 3.4: by the fields.
+    const int power = static_cast<int>((bits & 0x7fff) >> fraction_bits);
+    const auto fraction = static_cast<float>(bits & ((1u << fraction_bits) - 1));
+    const float lead = power == 0 ? 0 : std::ldexp(1.0f, fraction_bits);
+    if (power <= 2 * bias)
+      BOOST_REQUIRE_EQUAL(std::fabs(value),
+                          std::ldexp(lead + fraction, std::max(power, 1) - bias - fraction_bits));
   }
 }
 
@@ -43,7 +51,7 @@ BOOST_AUTO_TEST_SUITE(host_values)
 
 BOOST_AUTO_TEST_CASE(half) {
   using namespace tutti::host;
-  check_round_trip(half_to_float, float_to_half);
+  check_round_trip(half_to_float, float_to_half, 10, 15);
   check_rounding(half_to_float, float_to_half, 0x7c00);
   BOOST_CHECK_EQUAL(half_to_float(0x3c01), 1.0f + 0x1p-10f);
   BOOST_CHECK_EQUAL(half_to_float(0x0001), 0x1p-24f);
@@ -54,7 +62,7 @@ BOOST_AUTO_TEST_CASE(half) {
 
 BOOST_AUTO_TEST_CASE(bfloat) {
   using namespace tutti::host;
-  check_round_trip(bfloat16_to_float, float_to_bfloat16);
+  check_round_trip(bfloat16_to_float, float_to_bfloat16, 7, 127);
   check_rounding(bfloat16_to_float, float_to_bfloat16, 0x7f80);
   BOOST_CHECK_EQUAL(bfloat16_to_float(0x3f81), 1.0f + 0x1p-7f);
   BOOST_CHECK_EQUAL(float_to_bfloat16(std::numeric_limits<float>::max()), 0x7f80);

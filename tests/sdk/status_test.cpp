@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exception-to-status edge and the range check of the plugin sdk.
+// The exception-to-status edge, the append-only rule and the range check of the plugin sdk.
 #include "sdk/status.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -28,6 +28,11 @@ void check_status(tutti_status* status, int32_t code, const std::string& message
 
 BOOST_AUTO_TEST_SUITE(sdk_status)
 
+BOOST_AUTO_TEST_CASE(success_is_null) {
+  BOOST_CHECK(guarded([] {}) == nullptr);
+  BOOST_CHECK(guarded([]() -> tutti_status* { return nullptr; }) == nullptr);
+}
+
 BOOST_AUTO_TEST_CASE(exceptions_become_statuses) {
   check_status(guarded([] { throw std::runtime_error("odd"); }), TUTTI_ERROR_INTERNAL, "odd");
   check_status(guarded([] { throw std::bad_alloc(); }), TUTTI_ERROR_OUT_OF_MEMORY,
@@ -47,6 +52,31 @@ BOOST_AUTO_TEST_CASE(a_status_owns_its_message) {
   check_status(status, TUTTI_ERROR_COMPILE, std::string(5000, 'x'));
   check_status(tutti::sdk::make_status(TUTTI_OK, "a failure has a code"), TUTTI_ERROR_INTERNAL,
                "a failure has a code");
+}
+
+BOOST_AUTO_TEST_CASE(shorter_and_longer_structs) {
+  tutti_event_times given{};
+  given.struct_size = offsetof(tutti_event_times, end_ns);
+  given.begin_ns = 5;
+  given.end_ns = 9;  // beyond what the caller says it has
+  const auto mine = tutti::sdk::read_struct(&given, "times");
+  BOOST_CHECK_EQUAL(mine.begin_ns, 5u);
+  BOOST_CHECK_EQUAL(mine.end_ns, 0u);
+
+  tutti::sdk::write_struct(&given, tutti_event_times{0, 1, 2}, "times");
+  BOOST_CHECK_EQUAL(given.begin_ns, 1u);
+  BOOST_CHECK_EQUAL(given.end_ns, 9u);
+  BOOST_CHECK_EQUAL(given.struct_size, offsetof(tutti_event_times, end_ns));
+
+  given.struct_size = 1000;
+  tutti::sdk::write_struct(&given, tutti_event_times{0, 1, 2}, "times");
+  BOOST_CHECK_EQUAL(given.end_ns, 2u);
+  BOOST_CHECK_EQUAL(given.struct_size, sizeof(tutti_event_times));
+
+  given.struct_size = 0;
+  BOOST_CHECK_THROW(tutti::sdk::read_struct(&given, "times"), plugin_error);
+  const tutti_event_times* none = nullptr;
+  BOOST_CHECK_THROW(tutti::sdk::read_struct(none, "times"), plugin_error);
 }
 
 BOOST_AUTO_TEST_CASE(ranges) {

@@ -174,6 +174,13 @@ BOOST_AUTO_TEST_CASE(rows_have_no_holes) {
   }
 }
 
+// What cuda lacks beside opencl is linear algebra by host functions.
+BOOST_AUTO_TEST_CASE(cuda_has_what_opencl_has) {
+  for (const operator_row& row : operator_rows())
+    if (row.number < TUTTI_OPERATOR_CHOLESKY || row.number > TUTTI_OPERATOR_EIG)
+      BOOST_TEST((row.opencl & ~row.cuda) == 0u, row.id);
+}
+
 // The search for functions itself: what it must find and what it must not.
 BOOST_AUTO_TEST_CASE(functions_of_a_header) {
   const std::vector<std::string> found = public_functions(R"(

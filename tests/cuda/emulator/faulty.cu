@@ -65,3 +65,29 @@ extern "C" __global__ void half_a_warp(const float* from, float* to) {
 extern "C" __global__ void same_place(const float* from, float* to) {
   to[threadIdx.x] = from[threadIdx.x];
 }
+
+extern "C" __global__ void unwritten_static(const float* from, float* to) {
+  __shared__ float all[64];
+  to[threadIdx.x] = all[threadIdx.x];
+}
+
+// The neighbour may not have written yet.
+extern "C" __global__ void static_without_barrier(const float* from, float* to) {
+  __shared__ float all[64];
+  all[threadIdx.x] = from[threadIdx.x];
+  to[threadIdx.x] = all[(threadIdx.x + 1) % 64];
+}
+
+extern "C" __global__ void global_without_barrier(const float* from, float* to) {
+  to[threadIdx.x] = from[threadIdx.x];
+  to[threadIdx.x] += to[(threadIdx.x + 1) % 64];
+}
+
+extern "C" __global__ void counts_without_atomics(const float* from, float* to) {
+  if (threadIdx.x % 2 == 0)
+    atomicAdd((unsigned*)to, 1u);
+  else
+    ++*(unsigned*)to;
+}
+
+extern "C" __global__ void far_away(const float* from, float* to) { to[1 << 28] = from[0]; }
