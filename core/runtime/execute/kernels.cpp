@@ -172,7 +172,7 @@ compiled_kernel& compiled(device_context& context, const kernel_source& source,
        {std::string_view(source.name), std::string_view(what.options), what.text})
     key.append(std::to_string(part.size())).append(" ").append(part);
   key += std::to_string(what.language);
-  return context.kernels.find(key, context.next_sequence(), context.retired(), [&] {
+  return context.kernel(key, [&] {
     tutti_kernel_desc desc{};
     desc.struct_size = sizeof desc;
     desc.language = what.language;
@@ -181,10 +181,10 @@ compiled_kernel& compiled(device_context& context, const kernel_source& source,
     desc.entry = source.name.c_str();
     desc.options = what.options;
     desc.label = source.name.c_str();
-    compiled_kernel made;
-    made.handle = plugins::create_kernel(context.device, desc);
-    made.info.struct_size = sizeof made.info;
-    plugins::check(context.device.plugin->kernel.info(made.handle.get(), &made.info),
+    auto made = std::make_unique<compiled_kernel>();
+    made->handle = plugins::create_kernel(context.device, desc);
+    made->info.struct_size = sizeof made->info;
+    plugins::check(context.device.plugin->kernel.info(made->handle.get(), &made->info),
                    context.device, "ask for limits of", source.name);
     return made;
   });
