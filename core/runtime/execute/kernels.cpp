@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
-#include <set>
 #include <utility>
 
 #include "base/process.hpp"
@@ -19,15 +17,6 @@ namespace tutti::runtime {
 namespace {
 
 using graph::node;
-
-// Texts for traces and messages of work in flight, which outlives kernels. Their number is that of
-// the application's kernel names.
-const char* lasting(const std::string& name) {
-  static auto* const mutex = new std::mutex;
-  static auto* const names = new std::set<std::string>;
-  const std::lock_guard lock(*mutex);
-  return names->insert(name).first->c_str();
-}
 
 // ---- the host function, behind the C table
 
@@ -297,7 +286,8 @@ class output_blocks {
 // Enqueues the kernel, or runs it on the host; returns the position of the results.
 std::uint64_t run(device_context& context, const kernel_call& call,
                   std::span<const place> buffers) {
-  const char* label = lasting("kernel " + call.source->name);
+  // Traces and messages of work in flight outlive kernels; there are as many as kernel names.
+  const char* label = base::lasting("kernel " + call.source->name);
   const detail::opened_device& device = context.device;
   const std::uint32_t languages = languages_of(device);
   std::string why;
