@@ -9,6 +9,7 @@
 
 #include "base/process.hpp"
 #include "base/trace.hpp"
+#include "plugin/guarded.hpp"
 #include "runtime/execute/device_locks.hpp"
 #include "runtime/execute/fallback.hpp"
 #include "tutti/error.hpp"
@@ -19,31 +20,6 @@ namespace {
 using graph::node;
 
 // ---- the host function, behind the C table
-
-tutti_status* failed(std::int32_t code, const char* why) noexcept {
-  struct owned_status {
-    tutti_status status;
-    std::string message;
-  };
-  static tutti_status no_memory = {sizeof(tutti_status),
-                                   TUTTI_ERROR_OUT_OF_MEMORY,
-                                   0,
-                                   0,
-                                   0,
-                                   "no memory for the message of a failure",
-                                   [](tutti_status*) {}};
-  try {
-    auto made = std::make_unique<owned_status>();
-    made->message = why;
-    made->status = {
-        sizeof(tutti_status), code, 0, 0, 0, made->message.c_str(), [](tutti_status* s) {
-          delete reinterpret_cast<owned_status*>(s);
-        }};
-    return &made.release()->status;
-  } catch (...) {
-    return &no_memory;
-  }
-}
 
 // One launch of a host function: the data passed to it.
 struct host_launch {
@@ -63,12 +39,12 @@ tutti_status* run_host(void* context, const tutti_host_kernel_call* call) {
     launch.source->host(seen);
     return nullptr;
   } catch (const std::bad_alloc&) {
-    return failed(TUTTI_ERROR_OUT_OF_MEMORY, "out of host memory");
+    return plugins::new_status(TUTTI_ERROR_OUT_OF_MEMORY, "out of host memory");
   } catch (const std::exception& e) {
-    return failed(TUTTI_ERROR_INVALID_ARGUMENT, e.what());
+    return plugins::new_status(TUTTI_ERROR_INVALID_ARGUMENT, e.what());
   } catch (...) {
-    return failed(TUTTI_ERROR_INVALID_ARGUMENT,
-                  "the host function threw what is no std::exception");
+    return plugins::new_status(TUTTI_ERROR_INVALID_ARGUMENT,
+                               "the host function threw what is no std::exception");
   }
 }
 
