@@ -4,7 +4,6 @@
 #include "runtime/execute/kernels.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/process.hpp"
@@ -239,26 +238,6 @@ void run_on_host(device_context& context, const kernel_call& call, std::span<con
   });
 }
 
-// Memory of the outputs, released if they are never published.
-class output_blocks {
- public:
-  output_blocks() = default;
-  output_blocks(const output_blocks&) = delete;
-  output_blocks& operator=(const output_blocks&) = delete;
-  ~output_blocks() {
-    for (buffer_block* block : blocks_)
-      if (block != nullptr) block->release();
-  }
-  buffer_block* add(buffer_block* block) {
-    blocks_.push_back(nullptr);
-    return blocks_.back() = block;
-  }
-  buffer_block* take(std::size_t i) { return std::exchange(blocks_[i], nullptr); }
-
- private:
-  boost::container::small_vector<buffer_block*, 4> blocks_;
-};
-
 // Enqueues the kernel, or runs it on the host; returns the position of the results.
 std::uint64_t run(device_context& context, const kernel_call& call,
                   std::span<const place> buffers) {
@@ -303,13 +282,14 @@ void launch_kernel(const detail::opened_device& device, const kernel_call& call)
   const device_locks lock(context);
   context.take_awaited();  // those of a launch that failed
   const std::uint64_t sequence = context.next_sequence();
-  output_blocks results, scratch;
+  pending_results results;
   std::vector<place> buffers;
   for (const node* n : call.inputs) {
     const node& base = graph::base_of(*n);
     buffer_block* block = block_of(base);
     if (block == nullptr) {  // without elements: a kernel still takes a pointer
-      block = scratch.add(context.allocate(1));
+      block = context.allocate(1);
+      results.add(nullptr, block);
       block->last_use = sequence;
       buffers.push_back({context, block->handle(), 0});
       continue;
@@ -326,14 +306,13 @@ void launch_kernel(const detail::opened_device& device, const kernel_call& call)
     } else {
       block = context.allocate(std::max<std::uint64_t>(bytes_of(*call.outputs[i]), 1));
     }
-    results.add(block)->last_use = sequence;
+    results.add(call.outputs[i], block);
+    block->last_use = sequence;
     buffers.push_back({context, block->handle(), 0});
   }
   const std::uint64_t done = run(context, call, buffers);
   context.flush();
-  const arrivals arriving = context.take_awaited();
-  for (std::size_t i = 0; i < call.outputs.size(); ++i)
-    publish({call.outputs[i], results.take(i)}, done, arriving);
+  results.publish_all(done, context.take_awaited());
 }
 
 }  // namespace tutti::runtime
