@@ -8,7 +8,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -19,6 +18,7 @@
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/private_folder.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::base {
 namespace {
@@ -245,17 +245,12 @@ cache_options cache_options_from_environment() {
     options.folder = std::filesystem::path(*xdg) / "tutti";
   else if (const auto home = env("HOME"))
     options.folder = std::filesystem::path(*home) / ".cache" / "tutti";
-  if (const auto text = env("TUTTI_CACHE_MB")) {
-    uint64_t megabytes = 0;
-    const char* const end = text->data() + text->size();
-    const auto [stop, error] = std::from_chars(text->data(), end, megabytes);
-    if (error != std::errc() || stop != end || megabytes > (uint64_t{1} << 40))
-      logging::warn("TUTTI_CACHE_MB={}: expected a number of megabytes; using {}", *text,
-                    options.limit_bytes >> 20);
-    else
-      options.limit_bytes = megabytes << 20;
-    options.enabled = options.limit_bytes > 0;
+  try {
+    options.limit_bytes = env_megabytes("TUTTI_CACHE_MB").value_or(options.limit_bytes);
+  } catch (const value_error& e) {
+    logging::warn("{}; using {}", e.what(), options.limit_bytes >> 20);
   }
+  options.enabled = options.limit_bytes > 0;
   return options;
 }
 

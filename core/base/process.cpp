@@ -9,7 +9,7 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
-#include <string>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -77,6 +77,13 @@ void keep_for_ever(void* object) noexcept {
     all->push_back(object);
   } catch (const std::exception&) {  // out of memory: it is kept
   }
+}
+
+const char* lasting(const std::string& text) {
+  static auto* const mutex = new std::mutex;
+  static auto* const all = new std::set<std::string>;
+  const std::lock_guard lock(*mutex);
+  return all->insert(text).first->c_str();
 }
 
 }  // namespace tutti::base

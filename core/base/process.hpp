@@ -4,6 +4,7 @@
 // in an unknown order; a fork has the memory of its parent, but none of the drivers' threads.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "tutti/export.hpp"
@@ -27,5 +28,8 @@ TUTTI_INTERNAL_API void require_computing(std::string_view op);
 
 /// Keeps `object` for the rest of the process, reachable for leak checkers.
 void keep_for_ever(void* object) noexcept;
+
+/// A copy of `text` that is kept for the rest of the process; one for equal texts.
+const char* lasting(const std::string& text);
 
 }  // namespace tutti::base

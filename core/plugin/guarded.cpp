@@ -24,7 +24,7 @@ tutti_status fixed_status(int32_t code, const char* message) {
   return s;
 }
 
-struct thrown_status {
+struct owned_status {
   tutti_status status{};
   std::string text;
 };
@@ -55,22 +55,30 @@ std::string text_of(const thrown& what, const char* plugin, const char* function
 
 }  // namespace
 
-tutti_status* status_of_thrown(const char* plugin, const char* function) noexcept {
-  static tutti_status last_resort = fixed_status(
-      TUTTI_ERROR_INTERNAL, "the plugin threw an exception, and there is no memory to say more");
+tutti_status* new_status(int32_t code, std::string_view message) noexcept {
+  static tutti_status last_resort =
+      fixed_status(TUTTI_ERROR_OUT_OF_MEMORY, "a failure, and there is no memory to say more");
   try {
-    const thrown what = current();
-    auto made = std::make_unique<thrown_status>();
-    made->text = text_of(what, plugin, function);
+    auto made = std::make_unique<owned_status>();
+    made->text = message;
     made->status.struct_size = sizeof made->status;
-    made->status.code = what.code;
+    made->status.code = code;
     made->status.message = made->text.c_str();
     made->status.release = [](tutti_status* self) {
-      delete reinterpret_cast<thrown_status*>(self);  // its first member
+      delete reinterpret_cast<owned_status*>(self);  // its first member
     };
     return &made.release()->status;
   } catch (...) {
     return &last_resort;
+  }
+}
+
+tutti_status* status_of_thrown(const char* plugin, const char* function) noexcept {
+  try {
+    const thrown what = current();
+    return new_status(what.code, text_of(what, plugin, function));
+  } catch (...) {
+    return new_status(TUTTI_ERROR_INTERNAL, "the plugin threw an exception");
   }
 }
 

@@ -7,6 +7,8 @@
 
 #include <cxxabi.h>
 
+#include <cstdint>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -14,6 +16,9 @@
 #include "tutti/plugin.h"
 
 namespace tutti::plugins {
+
+/// A status with a copy of `message`; one without it if there is no memory.
+tutti_status* new_status(int32_t code, std::string_view message) noexcept;
 
 /// To be called while an exception is handled: converts it to a status with plugin and function.
 TUTTI_INTERNAL_API tutti_status* status_of_thrown(const char* plugin,

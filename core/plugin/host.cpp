@@ -7,7 +7,6 @@
 
 #include <deque>
 #include <mutex>
-#include <set>
 #include <string_view>
 
 #include "base/compile_progress.hpp"
@@ -17,6 +16,7 @@
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/one_line.hpp"
+#include "base/process.hpp"
 #include "base/trace.hpp"
 #include "plugin/opened_device.hpp"
 #include "safety/journal.hpp"
@@ -102,20 +102,12 @@ void compiled(void* context, const char* what, double seconds, int32_t from_cach
   }
 }
 
-/// A copy that is kept until the process exits.
-const char* kept(const std::string& text) {
-  static auto* const all = new std::set<std::string>();
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  return all->insert(text).first->c_str();
-}
-
 const char* folder_of_driver(void* context, const char* name) {
   try {
     if (name == nullptr) return nullptr;
     const auto found = base::driver_folder(name);
     if (!found) return nullptr;
-    return kept(found->string());
+    return base::lasting(found->string());
   } catch (const value_error& e) {
     logging::warn("{}: has asked for a folder for its driver and got none: {}",
                   identity_of(context).name, e.what());
@@ -155,7 +147,7 @@ const char* option(void*, const char* name) {
   try {
     if (name == nullptr) return nullptr;
     const auto value = base::env(("TUTTI_" + std::string(name)).c_str());
-    return value ? kept(*value) : nullptr;
+    return value ? base::lasting(*value) : nullptr;
   } catch (...) {
     return nullptr;
   }

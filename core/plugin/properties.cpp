@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <mutex>
-#include <set>
-#include <utility>
 
 #include "base/one_line.hpp"
+#include "base/process.hpp"
 #include "plugin/raii.hpp"
 #include "tutti/error.hpp"
 
@@ -105,16 +103,6 @@ void read_identity(opened_device& d) {
     d.properties.pci = pci_address{raw.pci_domain, raw.pci_bus, raw.pci_device, raw.pci_function};
 }
 
-/// A copy that is kept until the process exits, as devices are.
-const char* lasting_copy(const char* text) {
-  if (text == nullptr) return nullptr;
-  static auto* const all = new std::set<std::string>;
-  static std::mutex mutex;
-  std::string copy = text;
-  const std::lock_guard lock(mutex);
-  return all->insert(std::move(copy)).first->c_str();
-}
-
 }  // namespace
 
 tutti_device_properties ask_properties(const plugin& p, uint32_t index, const std::string& name) {
@@ -123,7 +111,7 @@ tutti_device_properties ask_properties(const plugin& p, uint32_t index, const st
   check(p.device.properties(index, &raw), name + ": read the properties");
   // An invalid pointer is dereferenced here, where the plugin that it belongs to is known.
   for (const char** text : {&raw.name, &raw.vendor, &raw.driver, &raw.schedule, &raw.cache_key})
-    *text = lasting_copy(*text);
+    if (*text != nullptr) *text = base::lasting(*text);
   return raw;
 }
 

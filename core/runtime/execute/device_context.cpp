@@ -94,6 +94,7 @@ void device_context::drop_unused(cache<T>& from) {
 
 template void device_context::drop_unused(cache<cached_program>& from);
 template void device_context::drop_unused(cache<cached_plan>& from);
+template void device_context::drop_unused(cache<compiled_kernel>& from);
 
 device_context& device_context::fallback() {
   const auto host = [this]() -> const detail::opened_device& {

@@ -18,7 +18,7 @@
 
 #include "base/counters.hpp"
 #include "graph/arrival.hpp"
-#include "runtime/execute/kernel_cache.hpp"
+#include "plugin/raii.hpp"
 #include "runtime/memory/memory_pool.hpp"
 
 namespace tutti::runtime {
@@ -43,6 +43,13 @@ struct cached_plan {
   std::uint64_t workspace_bytes = 0;
 };
 
+/// A kernel of an application.
+struct compiled_kernel {
+  plugins::kernel_handle handle;
+  tutti_kernel_info info{};
+  std::uint64_t last_use = 0;  // position on the compute stream
+};
+
 class device_context final : public stream_progress {
  public:
   explicit device_context(const detail::opened_device& device);
@@ -51,7 +58,6 @@ class device_context final : public stream_progress {
   plugins::stream_handle compute;
   plugins::stream_handle transfer;
   memory_pool pool;
-  kernel_cache kernels;       // of applications
   std::mutex work_mutex;      // taken by device_locks; guards everything without a lock of its own
   std::mutex transfer_mutex;  // the transfer stream runs one call at a time
   std::mutex copies_mutex;    // the same for copies(), which it also guards
@@ -97,6 +103,12 @@ class device_context final : public stream_progress {
   bool has_plan(const std::string& key) const { return plans_.contains(key); }
   void add_plan(const std::string& key, std::unique_ptr<cached_plan> made) {
     cached(plans_, key, [&] { return std::move(made); });
+  }
+
+  /// The application's kernel of this source, as program(): equal sources are compiled once.
+  template <class Create>
+  compiled_kernel& kernel(const std::string& key, Create&& create) {
+    return cached(kernels_, key, create);
   }
 
   /// Before a launch that reads `input`: throws if it has failed, makes the compute stream wait if
@@ -159,7 +171,7 @@ class device_context final : public stream_progress {
   T& cached(cache<T>& in, const std::string& key, Create&& create) {
     auto found = in.find(key);
     if (found != in.end()) {
-      if constexpr (std::is_same_v<T, cached_program>) base::count().memory_cache_hits.add();
+      if constexpr (!std::is_same_v<T, cached_plan>) base::count().memory_cache_hits.add();
     } else {
       if (in.size() >= most_cached) drop_unused(in);
       found = in.emplace(key, create()).first;
@@ -172,6 +184,7 @@ class device_context final : public stream_progress {
 
   cache<cached_program> programs_;
   cache<cached_plan> plans_;
+  cache<compiled_kernel> kernels_;
   std::deque<in_flight> flight_;
   std::deque<arrived_work> arrived_work_;  // in flight
   std::uint64_t arrived_ = 0;              // bytes of all of these

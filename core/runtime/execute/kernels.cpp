@@ -4,13 +4,11 @@
 #include "runtime/execute/kernels.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <mutex>
-#include <set>
 #include <utility>
 
 #include "base/process.hpp"
 #include "base/trace.hpp"
+#include "plugin/guarded.hpp"
 #include "runtime/execute/device_locks.hpp"
 #include "runtime/execute/fallback.hpp"
 #include "tutti/error.hpp"
@@ -20,41 +18,7 @@ namespace {
 
 using graph::node;
 
-// Texts for traces and messages of work in flight, which outlives kernels. Their number is that of
-// the application's kernel names.
-const char* lasting(const std::string& name) {
-  static auto* const mutex = new std::mutex;
-  static auto* const names = new std::set<std::string>;
-  const std::lock_guard lock(*mutex);
-  return names->insert(name).first->c_str();
-}
-
 // ---- the host function, behind the C table
-
-tutti_status* failed(std::int32_t code, const char* why) noexcept {
-  struct owned_status {
-    tutti_status status;
-    std::string message;
-  };
-  static tutti_status no_memory = {sizeof(tutti_status),
-                                   TUTTI_ERROR_OUT_OF_MEMORY,
-                                   0,
-                                   0,
-                                   0,
-                                   "no memory for the message of a failure",
-                                   [](tutti_status*) {}};
-  try {
-    auto made = std::make_unique<owned_status>();
-    made->message = why;
-    made->status = {
-        sizeof(tutti_status), code, 0, 0, 0, made->message.c_str(), [](tutti_status* s) {
-          delete reinterpret_cast<owned_status*>(s);
-        }};
-    return &made.release()->status;
-  } catch (...) {
-    return &no_memory;
-  }
-}
 
 // One launch of a host function: the data passed to it.
 struct host_launch {
@@ -74,12 +38,12 @@ tutti_status* run_host(void* context, const tutti_host_kernel_call* call) {
     launch.source->host(seen);
     return nullptr;
   } catch (const std::bad_alloc&) {
-    return failed(TUTTI_ERROR_OUT_OF_MEMORY, "out of host memory");
+    return plugins::new_status(TUTTI_ERROR_OUT_OF_MEMORY, "out of host memory");
   } catch (const std::exception& e) {
-    return failed(TUTTI_ERROR_INVALID_ARGUMENT, e.what());
+    return plugins::new_status(TUTTI_ERROR_INVALID_ARGUMENT, e.what());
   } catch (...) {
-    return failed(TUTTI_ERROR_INVALID_ARGUMENT,
-                  "the host function threw what is no std::exception");
+    return plugins::new_status(TUTTI_ERROR_INVALID_ARGUMENT,
+                               "the host function threw what is no std::exception");
   }
 }
 
@@ -172,7 +136,7 @@ compiled_kernel& compiled(device_context& context, const kernel_source& source,
        {std::string_view(source.name), std::string_view(what.options), what.text})
     key.append(std::to_string(part.size())).append(" ").append(part);
   key += std::to_string(what.language);
-  return context.kernels.find(key, context.next_sequence(), context.retired(), [&] {
+  return context.kernel(key, [&] {
     tutti_kernel_desc desc{};
     desc.struct_size = sizeof desc;
     desc.language = what.language;
@@ -181,10 +145,10 @@ compiled_kernel& compiled(device_context& context, const kernel_source& source,
     desc.entry = source.name.c_str();
     desc.options = what.options;
     desc.label = source.name.c_str();
-    compiled_kernel made;
-    made.handle = plugins::create_kernel(context.device, desc);
-    made.info.struct_size = sizeof made.info;
-    plugins::check(context.device.plugin->kernel.info(made.handle.get(), &made.info),
+    auto made = std::make_unique<compiled_kernel>();
+    made->handle = plugins::create_kernel(context.device, desc);
+    made->info.struct_size = sizeof made->info;
+    plugins::check(context.device.plugin->kernel.info(made->handle.get(), &made->info),
                    context.device, "ask for limits of", source.name);
     return made;
   });
@@ -274,30 +238,11 @@ void run_on_host(device_context& context, const kernel_call& call, std::span<con
   });
 }
 
-// Memory of the outputs, released if they are never published.
-class output_blocks {
- public:
-  output_blocks() = default;
-  output_blocks(const output_blocks&) = delete;
-  output_blocks& operator=(const output_blocks&) = delete;
-  ~output_blocks() {
-    for (buffer_block* block : blocks_)
-      if (block != nullptr) block->release();
-  }
-  buffer_block* add(buffer_block* block) {
-    blocks_.push_back(nullptr);
-    return blocks_.back() = block;
-  }
-  buffer_block* take(std::size_t i) { return std::exchange(blocks_[i], nullptr); }
-
- private:
-  boost::container::small_vector<buffer_block*, 4> blocks_;
-};
-
 // Enqueues the kernel, or runs it on the host; returns the position of the results.
 std::uint64_t run(device_context& context, const kernel_call& call,
                   std::span<const place> buffers) {
-  const char* label = lasting("kernel " + call.source->name);
+  // Traces and messages of work in flight outlive kernels; there are as many as kernel names.
+  const char* label = base::lasting("kernel " + call.source->name);
   const detail::opened_device& device = context.device;
   const std::uint32_t languages = languages_of(device);
   std::string why;
@@ -337,13 +282,14 @@ void launch_kernel(const detail::opened_device& device, const kernel_call& call)
   const device_locks lock(context);
   context.take_awaited();  // those of a launch that failed
   const std::uint64_t sequence = context.next_sequence();
-  output_blocks results, scratch;
+  pending_results results;
   std::vector<place> buffers;
   for (const node* n : call.inputs) {
     const node& base = graph::base_of(*n);
     buffer_block* block = block_of(base);
     if (block == nullptr) {  // without elements: a kernel still takes a pointer
-      block = scratch.add(context.allocate(1));
+      block = context.allocate(1);
+      results.add(nullptr, block);
       block->last_use = sequence;
       buffers.push_back({context, block->handle(), 0});
       continue;
@@ -360,14 +306,13 @@ void launch_kernel(const detail::opened_device& device, const kernel_call& call)
     } else {
       block = context.allocate(std::max<std::uint64_t>(bytes_of(*call.outputs[i]), 1));
     }
-    results.add(block)->last_use = sequence;
+    results.add(call.outputs[i], block);
+    block->last_use = sequence;
     buffers.push_back({context, block->handle(), 0});
   }
   const std::uint64_t done = run(context, call, buffers);
   context.flush();
-  const arrivals arriving = context.take_awaited();
-  for (std::size_t i = 0; i < call.outputs.size(); ++i)
-    publish({call.outputs[i], results.take(i)}, done, arriving);
+  results.publish_all(done, context.take_awaited());
 }
 
 }  // namespace tutti::runtime

@@ -22,29 +22,6 @@ using fusion::lowered;
 using fusion::plan;
 using graph::node;
 
-// Drops the blocks of results that were never published.
-class pending_results {
- public:
-  ~pending_results() {
-    for (result& r : list_)
-      if (r.block != nullptr) r.block->release();
-  }
-  void add(node* target, buffer_block* block, std::int64_t offset = 0) {
-    list_.push_back({target, block, offset});
-  }
-  std::span<const result> all() const { return {list_.data(), list_.size()}; }
-  void publish_all(std::uint64_t sequence, const arrivals& arriving) {
-    for (result& r : list_) {
-      if (r.target == nullptr) continue;  // not needed any more: its memory is released
-      publish(r, sequence, arriving);
-      r.block = nullptr;
-    }
-  }
-
- private:
-  boost::container::small_vector<result, 4> list_;
-};
-
 // References to inputs that end when the group has run: those of stored members, which drop their
 // inputs, and of inner members without references from outside of the group.
 class dying_edges {

@@ -55,4 +55,27 @@ bool supports_epilogue(const fusion::epilogue& e);
 /// Assigns storage to the node and makes it ready. `arriving`: copies that the value depends on.
 void publish(const result& r, std::uint64_t sequence, const arrivals& arriving);
 
+/// Drops the blocks of results that were never published.
+class pending_results {
+ public:
+  ~pending_results() {
+    for (result& r : list_)
+      if (r.block != nullptr) r.block->release();
+  }
+  void add(graph::node* target, buffer_block* block, std::int64_t offset = 0) {
+    list_.push_back({target, block, offset});
+  }
+  std::span<const result> all() const { return {list_.data(), list_.size()}; }
+  void publish_all(std::uint64_t sequence, const arrivals& arriving) {
+    for (result& r : list_) {
+      if (r.target == nullptr) continue;  // not needed any more: its memory is released
+      publish(r, sequence, arriving);
+      r.block = nullptr;
+    }
+  }
+
+ private:
+  boost::container::small_vector<result, 4> list_;
+};
+
 }  // namespace tutti::runtime

@@ -62,51 +62,39 @@ class staging {
   host_memory memory_;
 };
 
-template <class Function>
-plugins::event_handle own_event(const plugins::guarded<Function>& function, tutti_event* event,
-                                device_context& on) {
-  return plugins::own(*on.device.plugin,
-                      plugins::require_event(function, event, on.device, on.copies()));
+// A transfer on the copy stream of a device, which several pairs share.
+template <class Function, class... Args>
+plugins::event_handle enqueue_transfer(device_context& on,
+                                       const plugins::guarded<Function>& transfer,
+                                       const char* action, const std::string& label, Args... args) {
+  tutti_event* event = nullptr;
+  const std::lock_guard lock(on.copies_mutex);
+  plugins::check(transfer(on.copies(), args..., &event), on.device, action, label);
+  auto owned = plugins::own(*on.device.plugin,
+                            plugins::require_event(transfer, event, on.device, on.copies()));
+  plugins::check(on.device.plugin->stream.flush(on.copies()), on.device, "flush");
+  return owned;
 }
 
-// A transfer on the copy stream of a device, which several pairs share.
 plugins::event_handle enqueue_read(const copy_job& job, std::uint64_t at, void* host,
                                    std::uint64_t bytes) {
   const copy_request& r = job.request;
-  tutti_event* event = nullptr;
-  const std::lock_guard lock(r.from->copies_mutex);
-  plugins::check(r.from->device.plugin->transfer.read(r.from->copies(), r.source->handle(),
-                                                      r.source_offset + at, host, bytes, 0, &event),
-                 r.from->device, "read", r.label);
-  auto owned = own_event(r.from->device.plugin->transfer.read, event, *r.from);
-  plugins::check(r.from->device.plugin->stream.flush(r.from->copies()), r.from->device, "flush");
-  return owned;
+  return enqueue_transfer(*r.from, r.from->device.plugin->transfer.read, "read", r.label,
+                          r.source->handle(), r.source_offset + at, host, bytes, 0);
 }
 
 plugins::event_handle enqueue_write(const copy_job& job, std::uint64_t at, const void* host,
                                     std::uint64_t bytes) {
   const copy_request& r = job.request;
-  tutti_event* event = nullptr;
-  const std::lock_guard lock(r.to->copies_mutex);
-  plugins::check(r.to->device.plugin->transfer.write(r.to->copies(), r.target->handle(), at, host,
-                                                     bytes, 0, &event),
-                 r.to->device, "write", r.label);
-  auto owned = own_event(r.to->device.plugin->transfer.write, event, *r.to);
-  plugins::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
-  return owned;
+  return enqueue_transfer(*r.to, r.to->device.plugin->transfer.write, "write", r.label,
+                          r.target->handle(), at, host, bytes, 0);
 }
 
 plugins::event_handle enqueue_copy(const copy_job& job) {
   const copy_request& r = job.request;
-  tutti_event* event = nullptr;
-  const std::lock_guard lock(r.to->copies_mutex);
-  plugins::check(
-      r.to->device.plugin->transfer.copy(r.to->copies(), r.source->handle(), r.source_offset,
-                                         r.target->handle(), 0, r.bytes, &event),
-      r.to->device, "copy", r.label);
-  auto owned = own_event(r.to->device.plugin->transfer.copy, event, *r.to);
-  plugins::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
-  return owned;
+  return enqueue_transfer(*r.to, r.to->device.plugin->transfer.copy, "copy", r.label,
+                          r.source->handle(), r.source_offset, r.target->handle(), std::uint64_t{0},
+                          r.bytes);
 }
 
 class pair_worker {
