@@ -280,6 +280,12 @@ array zeros_on(const shape& extents, dtype type, device_pointer device, std::str
   return graph::constant(extents, type, std::int64_t{0}, device, op);
 }
 
+bool is_known_zero(const array& a) {
+  if (!a.node()->is_constant()) return false;
+  const array value = graph::constant_like(a, {}, dtype::c128, nullptr);
+  return value.node()->value().real.f64 == 0 && value.node()->value().imaginary.f64 == 0;
+}
+
 std::optional<std::pair<std::int64_t, std::int64_t>> known_range(const array& a) {
   const graph::node& n = *a.node();
   if (n.is_constant()) {

@@ -54,6 +54,10 @@ shape with_rest(const shape& first, const shape& extents, int from);
 /// broadcast, i64. Throws as checked_indices.
 array joined_index(std::span<const array> indices, const shape& extents, std::string_view op);
 
+/// Whether a is a constant 0. The term of such a cotangent is omitted, even where it would be 0 /
+/// 0.
+bool is_known_zero(const array& a);
+
 /// The smallest and the largest element of i32 or i64, evaluated.
 std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values);
 

@@ -27,14 +27,6 @@ array row_values(tutti_operator number, const array& a, dtype type, std::int64_t
                           inputs, label);
 }
 
-// A cotangent that is not needed: its term is omitted, even where it would be 0 / 0.
-bool is_known_zero(const array& a) {
-  const graph::node& n = *a.node();
-  if (!n.is_constant()) return false;
-  const array value = graph::constant_like(a, {}, dtype::c128, nullptr);
-  return value.node()->value().real.f64 == 0 && value.node()->value().imaginary.f64 == 0;
-}
-
 array ones_on_diagonal(std::int64_t n, const array& like) {
   return eye(n, real_dtype(like.dtype()), like.device());
 }
@@ -72,8 +64,7 @@ std::pair<array, array> tall_qr(const array& a, const char* label) {
                            label);
       },
       [=](const arrays&, const arrays& values, const arrays& g) {
-        return arrays{
-            conj(qr_cotangent(values[0], values[1], conj(g[0]), conj(g[1]), label))};
+        return arrays{conj(qr_cotangent(values[0], values[1], conj(g[0]), conj(g[1]), label))};
       })({a});
   return {both[0], both[1]};
 }
@@ -193,8 +184,8 @@ singular_values svd3(const array& a, bool vectors, bool full, const char* label)
                            v[0], label);
       },
       [=](const arrays&, const arrays& values, const arrays& g) {
-        return arrays{conj(svd_cotangent({values[0], values[1], values[2]}, conj(g[0]),
-                                              g[1], conj(g[2])))};
+        return arrays{
+            conj(svd_cotangent({values[0], values[1], values[2]}, conj(g[0]), g[1], conj(g[2])))};
       })({a});
   return {parts[0], parts[1], parts[2]};
 }

@@ -122,8 +122,8 @@ arrays square_factors(const array& permuted, const array& factors, const char* l
       // L^-H (tril(L^H dL, -1) + triu(dU U^H)) U^-H
       [=](const arrays&, const arrays& values, const arrays& g) {
         const array &l = values[0], &u = values[1];
-        const array middle = tril(matmul(adjoint(l), conj(g[0])), -1) +
-                             triu(matmul(conj(g[1]), adjoint(u)));
+        const array middle =
+            tril(matmul(adjoint(l), conj(g[0])), -1) + triu(matmul(conj(g[1]), adjoint(u)));
         const array left = triangular3(l, middle, {false, TUTTI_TRANSPOSE_CONJUGATE, true}, label);
         const array both =
             adjoint(triangular3(u, adjoint(left), {true, TUTTI_TRANSPOSE_NONE, false}, label));
