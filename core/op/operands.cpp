@@ -276,6 +276,14 @@ array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const
   return graph::elementwise(opcode, result, {inputs, operands.size()}, op);
 }
 
+void require_same_beside(int axis, const shape& a, const shape& b, std::string_view op) {
+  bool fits = a.rank() == b.rank();
+  for (int i = 0; fits && i < a.rank(); ++i) fits = i == axis || a[i] == b[i];
+  if (!fits)
+    throw shape_error(std::string(op) + ": shapes differ beside axis " + std::to_string(axis) +
+                      ": " + a.str() + " and " + b.str());
+}
+
 array zeros_on(const shape& extents, dtype type, device_pointer device, std::string_view op) {
   return graph::constant(extents, type, std::int64_t{0}, device, op);
 }

@@ -48,6 +48,9 @@ array update_region(const array& base, const array& update, const shape& starts,
 /// a summed over the axes along which broadcasting from `target` repeated it.
 array unbroadcast(const array& a, const shape& target);
 
+/// Throws shape_error unless `a` and `b` have the same rank and, except for `axis`, extents.
+void require_same_beside(int axis, const shape& a, const shape& b, std::string_view op);
+
 /// `first`, then the extents from axis `from` on.
 shape with_rest(const shape& first, const shape& extents, int from);
 /// The row-major position among the leading axes of `extents` for one index per axis, checked,

@@ -40,13 +40,8 @@ array concatenate(std::span<const array> arrays, integer axis) {
   extents[along] = 0;
   std::vector<array> parts;
   for (const array& a : arrays) {
-    shape other = a.shape();
-    bool fits = other.rank() == first.rank();
-    for (int i = 0; fits && i < first.rank(); ++i) fits = i == along || other[i] == first[i];
-    if (!fits)
-      throw shape_error("concatenate: shapes differ beside axis " + std::to_string(along) + ": " +
-                        first.str() + " and " + other.str());
-    extents[along] = graph::extent_sum(extents[along], other[along], "concatenate");
+    op::require_same_beside(along, first, a.shape(), "concatenate");
+    extents[along] = graph::extent_sum(extents[along], a.shape()[along], "concatenate");
     if (a.size() != 0) parts.push_back(op::cast(a, type, "concatenate"));
   }
   if (parts.empty()) {

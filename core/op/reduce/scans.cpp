@@ -88,10 +88,7 @@ array extended(const array& a, const std::optional<array>& before,
   if (behind) add(*behind);
   const dtype type = op::promote_operands(parts, op::row_kind::ANY, op).type;
   for (array& part : parts) {
-    for (int i = 0; i < a.ndim(); ++i)
-      if (part.ndim() != a.ndim() || (i != axis && part.shape()[i] != a.shape()[i]))
-        throw shape_error(std::string(op) + ": shapes differ beside axis " + std::to_string(axis) +
-                          ": " + a.shape().str() + " and " + part.shape().str());
+    op::require_same_beside(axis, a.shape(), part.shape(), op);
     part = op::cast(part, type, op);
   }
   return parts.size() == 1 ? parts[0] : concatenate(parts, axis);
