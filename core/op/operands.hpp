@@ -41,6 +41,10 @@ array as_real_floating(const array& a, std::string_view op);
 array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const array> operands,
             std::string_view op);
 
+/// The part [start, stop) of one axis, as slice_view.
+array part_along(const array& a, int axis, std::optional<std::int64_t> start,
+                 std::optional<std::int64_t> stop);
+
 /// Copy of base with that region replaced by `update`, which has its shape and dtype.
 array update_region(const array& base, const array& update, const shape& starts,
                     const shape& steps);
@@ -57,8 +61,7 @@ shape with_rest(const shape& first, const shape& extents, int from);
 /// broadcast, i64. Throws as checked_indices.
 array joined_index(std::span<const array> indices, const shape& extents, std::string_view op);
 
-/// Whether a is a constant 0. The term of such a cotangent is omitted, even where it would be 0 /
-/// 0.
+/// Whether a is a constant 0. The terms of such a cotangent are omitted, even if they would be NaN.
 bool is_known_zero(const array& a);
 
 /// The smallest and the largest element of i32 or i64, evaluated.

@@ -154,10 +154,7 @@ array diff(const array& a, int n, integer axis, const std::optional<array>& prep
   array y = extended(a, prepend, append, along, "diff");
   const bool flags = is_bool(y.dtype());
   for (int round = 0; round < n && y.shape()[along] > 0; ++round) {
-    std::vector<slice> tail(static_cast<std::size_t>(along) + 1), head = tail;
-    tail.back().start = 1;
-    head.back().stop = -1;
-    const array later = slice_view(y, tail), earlier = slice_view(y, head);
+    const array later = op::part_along(y, along, 1, {}), earlier = op::part_along(y, along, {}, -1);
     y = flags ? not_equal(later, earlier) : later - earlier;
   }
   return y;
