@@ -10,13 +10,6 @@ namespace {
 
 shape leading(const shape& s) { return shape(std::span(s.begin(), s.end() - 2)); }
 
-shape joined(const shape& batch, std::int64_t rows, std::int64_t columns) {
-  shape out = batch;
-  out.push_back(rows);
-  out.push_back(columns);
-  return out;
-}
-
 // One matrix of a batch: an axis with stride 1, the other with a stride of at least its length.
 bool fits_operator(const shape& extents, const shape& strides) {
   return (strides[2] == 1 && strides[1] >= extents[2]) ||
@@ -60,7 +53,7 @@ array batched(const array& a, const shape& batch) {
     const array one = reshape(a, {1, rows, columns});
     return broadcast_to(one, {count, rows, columns});
   }
-  return reshape(broadcast_to(a, joined(batch, rows, columns)), {count, rows, columns});
+  return reshape(broadcast_to(a, op::with_rest(batch, {rows, columns}, 0)), {count, rows, columns});
 }
 
 // Whether [.., M, K] can be reshaped to [B*M, K] without a copy.
