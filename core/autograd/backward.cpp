@@ -113,13 +113,6 @@ int order_of(std::span<const array> results, std::span<const array> cotangents,
   return static_cast<int>(running.size());
 }
 
-bool is_zero(const array& a) {
-  const graph::node& n = *a.node();
-  if (!n.is_constant()) return false;
-  const array value = graph::constant_like(a, {}, dtype::c128, nullptr);
-  return value.node()->value().real.f64 == 0 && value.node()->value().imaginary.f64 == 0;
-}
-
 }  // namespace
 
 std::vector<array> backward(std::span<const array> results, std::span<const array> cotangents,
@@ -130,7 +123,7 @@ std::vector<array> backward(std::span<const array> results, std::span<const arra
   gathered_cotangents gathered;
   const auto accumulate = [&](const graph::node* n, const array& g) {
     const std::ptrdiff_t place = recorded.place(n);
-    if (place == inactive || is_zero(g)) return;
+    if (place == inactive || op::is_known_zero(g)) return;
     array& total = sums[static_cast<std::size_t>(place)];
     total = total.valid() ? total + g : g;
   };

@@ -102,13 +102,11 @@ std::vector<array> of_matmul(const graph::node& n, const array& g) {
 std::vector<array> of_concatenate(const graph::node& n, const array& g) {
   const int axis = n.concatenation().axis;
   std::vector<array> out;
-  shape starts = n.extents;
-  shape steps = n.extents;
-  for (int i = 0; i < starts.rank(); ++i) starts[i] = 0, steps[i] = 1;
-  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-    const shape& extents = n.inputs[i]->extents;
-    out.push_back(op::strided_slice(g, starts, extents, steps));
-    starts[axis] += extents[axis];
+  std::int64_t start = 0;
+  for (const auto& part : n.inputs) {
+    const std::int64_t stop = start + part->extents[axis];
+    out.push_back(op::part_along(g, axis, start, stop));
+    start = stop;
   }
   return out;
 }

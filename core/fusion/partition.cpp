@@ -217,7 +217,6 @@ class partitioner {
 
   // Whether a member of group g reads n at another position than its own: n is in memory only after
   // the group has run.
-  // group has run.
   bool read_displaced(int g, const node& n) {
     bool found = false;
     each_consumer(n, [&](const node& consumer) {

@@ -70,8 +70,7 @@ array stored(const array& a, const opened_device* device) {
 
 // The device of an operator: that of its operands, or the default device.
 const opened_device* device_for(std::span<array> inputs, std::string_view op) {
-  const opened_device* d = common_device(inputs, op);
-  return d != nullptr ? d : &detail::get(default_device());
+  return or_default(common_device(inputs, op));
 }
 
 // Strides of `from`, laid out as `where`, for the extents of `to`: 0 along new axes.
@@ -104,6 +103,10 @@ array with_history(array view, const node_ref& origin, const trace_ref& trace) {
 }
 
 }  // namespace
+
+const opened_device* or_default(const opened_device* device) {
+  return device != nullptr ? device : &detail::get(default_device());
+}
 
 void set_evaluator(evaluator how, exclusion lock) {
   evaluate = how;
@@ -191,15 +194,14 @@ array elementwise(tutti_opcode opcode, dtype result, std::span<const array> give
       return array{std::move(n)};
     }
   }
-  if (device == nullptr) device = &detail::get(default_device());
-  node_ref n = make(kind::elementwise, result, extents, device, op);
+  node_ref n = make(kind::elementwise, result, extents, or_default(device), op);
   n->record = elementwise_params{static_cast<std::uint16_t>(opcode)};
   for (const array& a : inputs) add_input(*n, a.node());
   return finish(std::move(n));
 }
 
 array iota(const shape& extents, const opened_device* device, std::string_view op) {
-  if (device == nullptr) device = &detail::get(default_device());
+  device = or_default(device);
   if (checked_elements(extents, dtype::i64, op) == 0)
     return constant(extents, dtype::i64, std::int64_t{0}, device, op);
   node_ref n = make(kind::elementwise, dtype::i64, extents, device, op);
@@ -224,8 +226,7 @@ array view(const array& a, const shape& extents, const layout& where, view_op op
 array tracer(const array& a, const trace_ref& trace) {
   const node& from = get(a, "value_and_grad");
   // A constant would be folded; a stored one is not.
-  const array kept =
-      stored(a, from.device != nullptr ? from.device : &detail::get(default_device()));
+  const array kept = stored(a, or_default(from.device));
   array variable = plain_view(kept, from.extents, layout_of(*kept.node()), view_op::identity);
   // The variable is a leaf of this trace; an enclosing trace continues through its input.
   return with_history(std::move(variable), kept.node(),
@@ -271,8 +272,7 @@ array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dt
   shape extents;
   for (int i = 0; i < from.extents.rank(); ++i)
     if ((axes >> i & 1) == 0) extents.push_back(from.extents[i]);
-  const opened_device* device =
-      from.device != nullptr ? from.device : &detail::get(default_device());
+  const opened_device* device = or_default(from.device);
   if (extents.size() == 0) return constant(extents, result, std::int64_t{0}, device, op);
   node_ref n = make(kind::reduce, result, extents, device, op);
   n->record = reduce_params{reduction, axes, accumulator};
@@ -355,8 +355,7 @@ array data(dtype type, const shape& extents, const opened_device* device, std::s
 array duplicate(const array& a, std::string_view op) {
   const node& n = get(a, op);
   if (n.elements == 0) return a;
-  if (n.is_constant())
-    return stored(a, n.device != nullptr ? n.device : &detail::get(default_device()));
+  if (n.is_constant()) return stored(a, or_default(n.device));
   const array inputs[] = {a};
   return elementwise(TUTTI_OP_cast, n.type, inputs, op);
 }

@@ -21,6 +21,9 @@ namespace tutti::graph {
 /// The node of a; throws value_error for an invalid handle.
 const node& get(const array& a, std::string_view op);
 
+/// `device`, or the default device for null.
+const opened_device* or_default(const opened_device* device);
+
 /// A constant of dtype `type` (value converted), of any shape; device null: for every device.
 array constant(const shape& extents, dtype type, double value, const opened_device* device,
                std::string_view op = "full");

@@ -64,7 +64,7 @@ device_pointer device_of(std::span<array> operands, const kernel_launch& launch,
                            asked->title + "; move them with to()",
                        TUTTI_ERROR_INVALID_ARGUMENT);
   if (found != nullptr) return found;
-  return asked != nullptr ? asked : &detail::get(default_device());
+  return graph::or_default(asked);
 }
 
 // a in memory of `device`, row-major, at an address with the alignment of kernels.

@@ -14,8 +14,8 @@ const shape& extents_of(const array& a, std::string_view op) { return graph::get
 device_pointer device_of(const array& a) { return a.node()->device; }
 
 bool device_stores(const array& a, dtype type) {
-  const auto& on = device_of(a) != nullptr ? *device_of(a) : detail::get(default_device());
-  return (on.properties.stored_dtypes & TUTTI_DTYPE_BIT(static_cast<unsigned>(type))) != 0;
+  return (graph::or_default(device_of(a))->properties.stored_dtypes &
+          TUTTI_DTYPE_BIT(static_cast<unsigned>(type))) != 0;
 }
 
 bool is_same(const array& a, const array& b) { return a.node() == b.node(); }

@@ -276,8 +276,22 @@ array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const
   return graph::elementwise(opcode, result, {inputs, operands.size()}, op);
 }
 
+void require_same_beside(int axis, const shape& a, const shape& b, std::string_view op) {
+  bool fits = a.rank() == b.rank();
+  for (int i = 0; fits && i < a.rank(); ++i) fits = i == axis || a[i] == b[i];
+  if (!fits)
+    throw shape_error(std::string(op) + ": shapes differ beside axis " + std::to_string(axis) +
+                      ": " + a.str() + " and " + b.str());
+}
+
 array zeros_on(const shape& extents, dtype type, device_pointer device, std::string_view op) {
   return graph::constant(extents, type, std::int64_t{0}, device, op);
+}
+
+bool is_known_zero(const array& a) {
+  if (!a.node()->is_constant()) return false;
+  const array value = graph::constant_like(a, {}, dtype::c128, nullptr);
+  return value.node()->value().real.f64 == 0 && value.node()->value().imaginary.f64 == 0;
 }
 
 std::optional<std::pair<std::int64_t, std::int64_t>> known_range(const array& a) {

@@ -41,6 +41,10 @@ array as_real_floating(const array& a, std::string_view op);
 array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const array> operands,
             std::string_view op);
 
+/// The part [start, stop) of one axis, as slice_view.
+array part_along(const array& a, int axis, std::optional<std::int64_t> start,
+                 std::optional<std::int64_t> stop);
+
 /// Copy of base with that region replaced by `update`, which has its shape and dtype.
 array update_region(const array& base, const array& update, const shape& starts,
                     const shape& steps);
@@ -48,11 +52,17 @@ array update_region(const array& base, const array& update, const shape& starts,
 /// a summed over the axes along which broadcasting from `target` repeated it.
 array unbroadcast(const array& a, const shape& target);
 
+/// Throws shape_error unless `a` and `b` have the same rank and, except for `axis`, extents.
+void require_same_beside(int axis, const shape& a, const shape& b, std::string_view op);
+
 /// `first`, then the extents from axis `from` on.
 shape with_rest(const shape& first, const shape& extents, int from);
 /// The row-major position among the leading axes of `extents` for one index per axis, checked,
 /// broadcast, i64. Throws as checked_indices.
 array joined_index(std::span<const array> indices, const shape& extents, std::string_view op);
+
+/// Whether a is a constant 0. The terms of such a cotangent are omitted, even if they would be NaN.
+bool is_known_zero(const array& a);
 
 /// The smallest and the largest element of i32 or i64, evaluated.
 std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values);

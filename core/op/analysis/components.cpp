@@ -22,9 +22,8 @@ namespace {
 // Variables [..., variables, observations], in the dtype of the computation.
 array covariances(const array& x, double correction) {
   const array centered = x - mean(x, {-1, keep_dims::yes});
-  const array other = is_complex(x.dtype()) ? conj(centered) : centered;
   const double divisor = std::max(static_cast<double>(x.dim(-1)) - correction, 0.0);
-  return matmul(centered, matrix_transpose(other)) / divisor;
+  return matmul(centered, matrix_transpose(conj(centered))) / divisor;
 }
 
 array as_variables(const array& m, dtype type, const char* op) {

@@ -81,12 +81,7 @@ array interp(const array& given, const array& xp, const array& fp, std::optional
 
 namespace {
 
-array part_along(const array& a, int axis, std::optional<std::int64_t> from,
-                 std::optional<std::int64_t> to) {
-  std::vector<slice> part(static_cast<std::size_t>(axis) + 1);
-  part.back() = {from, to, 1};
-  return slice_view(a, part);
-}
+using op::part_along;
 
 array pairs_along(const array& y, int axis) {
   return part_along(y, axis, 1, {}) + part_along(y, axis, {}, -1);

@@ -10,13 +10,6 @@ namespace {
 
 shape leading(const shape& s) { return shape(std::span(s.begin(), s.end() - 2)); }
 
-shape joined(const shape& batch, std::int64_t rows, std::int64_t columns) {
-  shape out = batch;
-  out.push_back(rows);
-  out.push_back(columns);
-  return out;
-}
-
 // One matrix of a batch: an axis with stride 1, the other with a stride of at least its length.
 bool fits_operator(const shape& extents, const shape& strides) {
   return (strides[2] == 1 && strides[1] >= extents[2]) ||
@@ -60,7 +53,7 @@ array batched(const array& a, const shape& batch) {
     const array one = reshape(a, {1, rows, columns});
     return broadcast_to(one, {count, rows, columns});
   }
-  return reshape(broadcast_to(a, joined(batch, rows, columns)), {count, rows, columns});
+  return reshape(broadcast_to(a, op::with_rest(batch, {rows, columns}, 0)), {count, rows, columns});
 }
 
 // Whether [.., M, K] can be reshaped to [B*M, K] without a copy.
@@ -75,8 +68,7 @@ bool folds(const array& a) {
 // Whether the device has products of this dtype; it must have those of integers and of wide floats.
 bool multiplies(op::device_pointer device, dtype type) {
   if (graph::compute_dtype(type) == type && !is_complex(type)) return true;
-  return plugins::supports_products(device != nullptr ? *device : detail::get(default_device()),
-                                    type);
+  return plugins::supports_products(*graph::or_default(device), type);
 }
 
 // a [B,M,K] times b [B,K,N], whose strides may be 0 along B.

@@ -197,18 +197,7 @@ array max_of_windows(const array& x, const window_geometry& g) {
 // A lower bound of all elements.
 array lowest(dtype type) {
   if (is_floating(type)) return full({}, -std::numeric_limits<double>::infinity(), type);
-  switch (type) {
-    case dtype::i8:
-      return full({}, std::int64_t{std::numeric_limits<std::int8_t>::min()}, type);
-    case dtype::i16:
-      return full({}, std::int64_t{std::numeric_limits<std::int16_t>::min()}, type);
-    case dtype::i32:
-      return full({}, std::int64_t{std::numeric_limits<std::int32_t>::min()}, type);
-    case dtype::i64:
-      return full({}, std::numeric_limits<std::int64_t>::min(), type);
-    default:
-      return full({}, std::int64_t{0}, type);
-  }
+  return full({}, iinfo(type).min, type);
 }
 
 // ---- means

@@ -15,11 +15,10 @@ namespace tutti {
 namespace op {
 
 array fourier3(const array& x, const tutti_fft_params& p, const char* label) {
-  const bool to_real = p.fft == TUTTI_FFT_HERMITIAN;
-  const dtype real = real_dtype(x.dtype());
   shape extents = x.shape();
   extents[1] = static_cast<std::int64_t>(p.fft == TUTTI_FFT_REAL ? p.length / 2 + 1 : p.length);
-  const dtype type = to_real ? real : real == dtype::f64 ? dtype::c128 : dtype::c64;
+  const dtype type =
+      p.fft == TUTTI_FFT_HERMITIAN ? real_dtype(x.dtype()) : complex_dtype(x.dtype());
   const array inputs[] = {x};
   return graph::operation({TUTTI_OPERATOR_FFT, p, label}, type, extents, inputs, label);
 }
@@ -40,12 +39,11 @@ enum class operand_kind { complex, real };
 
 array as_operand(const array& x, operand_kind kind, const char* op) {
   const bool real = kind == operand_kind::real;
-  dtype type = real ? op::real_floating_type_of(x, op) : op::floating_type_of(x, op);
+  const dtype type = real ? op::real_floating_type_of(x, op) : op::floating_type_of(x, op);
   if (type == dtype::f16 || type == dtype::bf16)
     throw dtype_error(std::string(op) + ": " + std::string(name(type)) +
                       " is not supported; convert to f32");
-  if (!real && !is_complex(type)) type = type == dtype::f64 ? dtype::c128 : dtype::c64;
-  return op::cast(x, type, op);
+  return op::cast(x, real ? type : complex_dtype(type), op);
 }
 
 struct direction {
@@ -84,11 +82,9 @@ array transform(const array& x, const direction& how, const std::optional<std::i
                            scale_of(points, by, how.backward, op)};
   shape extents = x.shape();
   extents[at.axis] = how.fft == TUTTI_FFT_REAL ? points / 2 + 1 : points;
-  const dtype real = real_dtype(x.dtype());
-  if (x.size() == 0) {
-    const dtype complex = real == dtype::f64 ? dtype::c128 : dtype::c64;
-    return op::zeros_on(extents, half ? real : complex, x.node()->device, op);
-  }
+  if (x.size() == 0)
+    return op::zeros_on(extents, half ? real_dtype(x.dtype()) : complex_dtype(x.dtype()),
+                        x.node()->device, op);
   return reshape(op::fourier3(op::around_axis(x, at), p, op), extents);
 }
 

@@ -144,11 +144,7 @@ array put_along_axis(const array& a, const array& indices, const array& values, 
     const shape& from = graph::get(a, op).extents;
     const op::along at(from, axis, op);
     const shape& picked = graph::get(indices, op).extents;
-    bool fits = picked.rank() == from.rank();
-    for (int i = 0; fits && i < from.rank(); ++i) fits = i == at.axis || picked[i] == from[i];
-    if (!fits)
-      throw shape_error("put_along_axis: shapes differ beside axis " + std::to_string(at.axis) +
-                        ": " + from.str() + " and " + picked.str());
+    op::require_same_beside(at.axis, from, picked, op);
     const array updates = fitting(values, picked, op);
     if (picked.size() == 0) {
       op::index_values(indices, op);

@@ -43,11 +43,11 @@ array pseudo_inverse3(const array& a, double rtol, const char* label) {
       },
       [](const arrays& v, const arrays& values, const arrays& g) {
         const array &x = v[0], &p = values[0];
-        const array ph = op::adjoint(p), gh = matrix_transpose(g[0]), back = op::conjugate(g[0]);
+        const array ph = op::adjoint(p), gh = matrix_transpose(g[0]), back = conj(g[0]);
         const array rows = matmul(gh, matmul(p, ph)), columns = matmul(matmul(ph, p), gh);
         const array of_x = rows - matmul(x, matmul(p, rows)) + columns -
                            matmul(matmul(columns, p), x) - matmul(matmul(ph, back), ph);
-        return arrays{op::conjugate(of_x)};
+        return arrays{conj(of_x)};
       });
   return rule({a})[0];
 }

@@ -27,14 +27,6 @@ array row_values(tutti_operator number, const array& a, dtype type, std::int64_t
                           inputs, label);
 }
 
-// A cotangent that is not needed: its term is omitted, even where it would be 0 / 0.
-bool is_known_zero(const array& a) {
-  const graph::node& n = *a.node();
-  if (!n.is_constant()) return false;
-  const array value = graph::constant_like(a, {}, dtype::c128, nullptr);
-  return value.node()->value().real.f64 == 0 && value.node()->value().imaginary.f64 == 0;
-}
-
 array ones_on_diagonal(std::int64_t n, const array& like) {
   return eye(n, real_dtype(like.dtype()), like.device());
 }
@@ -72,8 +64,7 @@ std::pair<array, array> tall_qr(const array& a, const char* label) {
                            label);
       },
       [=](const arrays&, const arrays& values, const arrays& g) {
-        return arrays{
-            conjugate(qr_cotangent(values[0], values[1], conjugate(g[0]), conjugate(g[1]), label))};
+        return arrays{conj(qr_cotangent(values[0], values[1], conj(g[0]), conj(g[1]), label))};
       })({a});
   return {both[0], both[1]};
 }
@@ -115,9 +106,9 @@ std::pair<array, array> eigh3(const array& a, bool vectors, const char* label) {
         const array &w = values[0], &v = values[1];
         array inner = expand_dims(g[0], -1) * ones_on_diagonal(v);
         if (!is_known_zero(g[1]))
-          inner = inner + over_differences(matmul(adjoint(v), conjugate(g[1])), w);
+          inner = inner + over_differences(matmul(adjoint(v), conj(g[1])), w);
         const array whole = matmul(matmul(v, inner), adjoint(v));
-        return arrays{conjugate(whole + adjoint(whole)) * 0.5};
+        return arrays{conj(whole + adjoint(whole)) * 0.5};
       })({a});
   return {both[0], both[1]};
 }
@@ -136,15 +127,15 @@ std::pair<array, array> eig3(const array& a, bool vectors, const char* label) {
       [=](const arrays& of, const arrays& values, const arrays& g) {
         const array &w = values[0], &v = values[1];
         const array one = ones_on_diagonal(v), turned = adjoint(v);
-        array inner = expand_dims(conjugate(g[0]), -1) * one;
+        array inner = expand_dims(conj(g[0]), -1) * one;
         if (!is_known_zero(g[1])) {
-          const array by_v = matmul(turned, conjugate(g[1]));
+          const array by_v = matmul(turned, conj(g[1]));
           // Vectors keep their length.
           const array along = scaled_columns(matmul(turned, v), sum(tutti::real(by_v) * one, -2));
-          inner = inner + over_differences(by_v - along, conjugate(w));
+          inner = inner + over_differences(by_v - along, conj(w));
         }
         const array whole = solve3(turned, matmul(inner, turned), label);
-        return arrays{is_complex(of[0].dtype()) ? conjugate(whole) : tutti::real(whole)};
+        return arrays{is_complex(of[0].dtype()) ? conj(whole) : tutti::real(whole)};
       })({a});
   return {both[0], both[1]};
 }
@@ -166,7 +157,7 @@ array svd_cotangent(const singular_values& f, const array& of_u, const array& of
   inner = inner + scaled_columns(over_differences(by_u - adjoint(by_u), squares), s) +
           scaled_rows(s, over_differences(by_v - adjoint(by_v), squares));
   if (is_complex(u.dtype()))  // the phase that u and v share
-    inner = inner + (by_u - conjugate(by_u)) * one * 0.5 / expand_dims(s, -1);
+    inner = inner + (by_u - conj(by_u)) * one * 0.5 / expand_dims(s, -1);
   array whole = matmul(matmul(u, inner), f.vh);
   const std::int64_t k = s.dim(-1);
   if (u.dim(-2) > k) whole = whole + matmul(beside(of_u, u) / expand_dims(s, -2), f.vh);
@@ -193,8 +184,8 @@ singular_values svd3(const array& a, bool vectors, bool full, const char* label)
                            v[0], label);
       },
       [=](const arrays&, const arrays& values, const arrays& g) {
-        return arrays{conjugate(svd_cotangent({values[0], values[1], values[2]}, conjugate(g[0]),
-                                              g[1], conjugate(g[2])))};
+        return arrays{
+            conj(svd_cotangent({values[0], values[1], values[2]}, conj(g[0]), g[1], conj(g[2])))};
       })({a});
   return {parts[0], parts[1], parts[2]};
 }

@@ -50,7 +50,7 @@ array of_triangle(const array& cotangent, const triangle& how) {
 array triangular_transposed(const array& a, const array& b, triangle how, const char* label) {
   if (how.transpose == TUTTI_TRANSPOSE_CONJUGATE) {  // conj(a) x = b
     how.transpose = TUTTI_TRANSPOSE_NONE;
-    return conjugate(triangular3(a, conjugate(b), how, label));
+    return conj(triangular3(a, conj(b), how, label));
   }
   how.transpose =
       how.transpose == TUTTI_TRANSPOSE_NONE ? TUTTI_TRANSPOSE_PLAIN : TUTTI_TRANSPOSE_NONE;
@@ -59,8 +59,7 @@ array triangular_transposed(const array& a, const array& b, triangle how, const 
 
 }  // namespace
 
-array conjugate(const array& a) { return is_complex(a.dtype()) ? conj(a) : a; }
-array adjoint(const array& a) { return conjugate(matrix_transpose(a)); }
+array adjoint(const array& a) { return conj(matrix_transpose(a)); }
 
 array cholesky3(const array& a, bool upper, const char* label) {
   const graph::operator_params p(TUTTI_OPERATOR_CHOLESKY,
@@ -70,10 +69,10 @@ array cholesky3(const array& a, bool upper, const char* label) {
       // L^-H phi(L^H dL) L^-1, made Hermitian
       [=](const arrays&, const arrays& values, const arrays& g) {
         const array l = upper ? adjoint(values[0]) : values[0];
-        const array of_l = upper ? matrix_transpose(g[0]) : conjugate(g[0]);
+        const array of_l = upper ? matrix_transpose(g[0]) : conj(g[0]);
         const array phi = matmul(adjoint(l), of_l) * halved_triangle(l);
         const array half = between_inverses(l, phi, label);
-        return arrays{conjugate(half + adjoint(half)) * 0.5};
+        return arrays{conj(half + adjoint(half)) * 0.5};
       })[0];
 }
 
@@ -87,7 +86,7 @@ array triangular3(const array& a, const array& b, const triangle& how, const cha
         const array of_b = triangular_transposed(v[0], g[0], how, label);
         array of_a = -matmul(of_b, matrix_transpose(values[0]));
         if (how.transpose != TUTTI_TRANSPOSE_NONE) of_a = matrix_transpose(of_a);
-        if (how.transpose == TUTTI_TRANSPOSE_CONJUGATE) of_a = conjugate(of_a);
+        if (how.transpose == TUTTI_TRANSPOSE_CONJUGATE) of_a = conj(of_a);
         return arrays{of_triangle(of_a, how), of_b};
       })[0];
 }
@@ -123,12 +122,12 @@ arrays square_factors(const array& permuted, const array& factors, const char* l
       // L^-H (tril(L^H dL, -1) + triu(dU U^H)) U^-H
       [=](const arrays&, const arrays& values, const arrays& g) {
         const array &l = values[0], &u = values[1];
-        const array middle = tril(matmul(adjoint(l), conjugate(g[0])), -1) +
-                             triu(matmul(conjugate(g[1]), adjoint(u)));
+        const array middle =
+            tril(matmul(adjoint(l), conj(g[0])), -1) + triu(matmul(conj(g[1]), adjoint(u)));
         const array left = triangular3(l, middle, {false, TUTTI_TRANSPOSE_CONJUGATE, true}, label);
         const array both =
             adjoint(triangular3(u, adjoint(left), {true, TUTTI_TRANSPOSE_NONE, false}, label));
-        return arrays{conjugate(both), array()};
+        return arrays{conj(both), array()};
       });
 }
 

@@ -11,9 +11,8 @@
 
 namespace tutti::op {
 
-/// The conjugate transpose of matrices, and the complex conjugate of arrays that may be real.
+/// The conjugate transpose of matrices.
 array adjoint(const array& a);
-array conjugate(const array& a);
 
 /// a = L L^H, or U^H U, from that triangle of a.
 array cholesky3(const array& a, bool upper, const char* label);

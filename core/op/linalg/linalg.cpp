@@ -127,50 +127,43 @@ qr_result qr(const array& x, qr_mode mode) {
   });
 }
 
-eigh_result eigh(const array& x) {
-  return named("eigh", [&]() -> eigh_result {
-    const array a = op::as_square(x, "eigh");
+namespace {
+
+eigh_result eigh_of(const array& x, bool vectors, const char* label) {
+  return named(label, [&]() -> eigh_result {
+    const array a = op::as_square(x, label);
     const shape batch = op::batch_of(a);
     if (a.size() == 0)
       return {real(op::nothing_like(a, op::joined(batch, a.dim(-1)))),
               op::nothing_like(a, a.shape())};
-    const auto [w, v] = op::eigh3(op::folded(a), true, "eigh");
-    return {op::unfolded(w, batch), op::unfolded(v, batch)};
+    const auto [w, v] = op::eigh3(op::folded(a), vectors, label);
+    return {op::unfolded(w, batch), vectors ? op::unfolded(v, batch) : array()};
   });
 }
 
-array eigvalsh(const array& x) {
-  return named("eigvalsh", [&]() -> array {
-    const array a = op::as_square(x, "eigvalsh");
-    const shape batch = op::batch_of(a);
-    if (a.size() == 0) return real(op::nothing_like(a, op::joined(batch, a.dim(-1))));
-    return op::unfolded(op::eigh3(op::folded(a), false, "eigvalsh").first, batch);
-  });
-}
-
-eig_result eig(const array& x) {
-  return named("eig", [&]() -> eig_result {
-    const array a = op::as_square(x, "eig");
+eig_result eig_of(const array& x, bool vectors, const char* label) {
+  return named(label, [&]() -> eig_result {
+    const array a = op::as_square(x, label);
     const shape batch = op::batch_of(a);
     if (a.size() == 0) {
       const array none = astype(a, complex_dtype(a.dtype()));
       return {op::nothing_like(none, op::joined(batch, a.dim(-1))),
               op::nothing_like(none, a.shape())};
     }
-    const auto [w, v] = op::eig3(op::folded(a), true, "eig");
-    return {op::unfolded(w, batch), op::unfolded(v, batch)};
+    const auto [w, v] = op::eig3(op::folded(a), vectors, label);
+    return {op::unfolded(w, batch), vectors ? op::unfolded(v, batch) : array()};
   });
 }
 
-array eigvals(const array& x) {
-  return named("eigvals", [&]() -> array {
-    const array a = op::as_square(x, "eigvals");
-    const shape batch = op::batch_of(a);
-    if (a.size() == 0)
-      return op::nothing_like(astype(a, complex_dtype(a.dtype())), op::joined(batch, a.dim(-1)));
-    return op::unfolded(op::eig3(op::folded(a), false, "eigvals").first, batch);
-  });
-}
+}  // namespace
+
+eigh_result eigh(const array& x) { return eigh_of(x, true, "eigh"); }
+
+array eigvalsh(const array& x) { return eigh_of(x, false, "eigvalsh").eigenvalues; }
+
+eig_result eig(const array& x) { return eig_of(x, true, "eig"); }
+
+array eigvals(const array& x) { return eig_of(x, false, "eigvals").eigenvalues; }
 
 svd_result svd(const array& x, bool full_matrices) {
   return named("svd", [&]() -> svd_result {

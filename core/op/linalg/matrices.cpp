@@ -35,21 +35,15 @@ shape batch_of(const array& a, int last) {
 }
 
 shape joined(const shape& batch, std::int64_t rows, std::int64_t columns) {
-  return joined(joined(batch, rows), columns);
+  return with_rest(batch, {rows, columns}, 0);
 }
 
-shape joined(const shape& batch, std::int64_t length) {
-  shape out = batch;
-  out.push_back(length);
-  return out;
-}
+shape joined(const shape& batch, std::int64_t length) { return with_rest(batch, {length}, 0); }
 
 array folded(const array& a) { return reshape(a, {batch_of(a).size(), a.dim(-2), a.dim(-1)}); }
 
 array unfolded(const array& a, const shape& batch) {
-  shape out = batch;
-  for (int i = 1; i < a.ndim(); ++i) out.push_back(a.shape()[i]);
-  return reshape(a, out);
+  return reshape(a, with_rest(batch, a.shape(), 1));
 }
 
 array nothing_like(const array& a, const shape& extents) {

@@ -21,13 +21,6 @@ void require_memory_of_views(std::int64_t count, std::string_view op) {
       sizeof(array) + sizeof(graph::node) + sizeof(graph::view_params) + sizeof(std::int64_t));
 }
 
-// The part [start, stop) of one axis.
-array part(const array& a, int axis, std::int64_t start, std::int64_t stop) {
-  std::vector<slice> slices(static_cast<std::size_t>(axis + 1));
-  slices.back() = {start, stop, 1};
-  return slice_view(a, slices);
-}
-
 }  // namespace
 
 array concatenate(std::span<const array> arrays, integer axis) {
@@ -40,13 +33,8 @@ array concatenate(std::span<const array> arrays, integer axis) {
   extents[along] = 0;
   std::vector<array> parts;
   for (const array& a : arrays) {
-    shape other = a.shape();
-    bool fits = other.rank() == first.rank();
-    for (int i = 0; fits && i < first.rank(); ++i) fits = i == along || other[i] == first[i];
-    if (!fits)
-      throw shape_error("concatenate: shapes differ beside axis " + std::to_string(along) + ": " +
-                        first.str() + " and " + other.str());
-    extents[along] = graph::extent_sum(extents[along], other[along], "concatenate");
+    op::require_same_beside(along, first, a.shape(), "concatenate");
+    extents[along] = graph::extent_sum(extents[along], a.shape()[along], "concatenate");
     if (a.size() != 0) parts.push_back(op::cast(a, type, "concatenate"));
   }
   if (parts.empty()) {
@@ -94,7 +82,7 @@ std::vector<array> split_at(const array& a, std::span<const std::int64_t> positi
   for (std::size_t i = 0; i <= positions.size(); ++i) {
     const std::int64_t given = i < positions.size() ? positions[i] : n;
     const std::int64_t stop = std::clamp<std::int64_t>(given < 0 ? given + n : given, 0, n);
-    out.push_back(part(a, along, start, stop));
+    out.push_back(op::part_along(a, along, start, stop));
     start = stop;
   }
   return out;
@@ -123,7 +111,7 @@ std::vector<array> unstack(const array& a, integer axis) {
   require_memory_of_views(extents[along], "unstack");
   std::vector<array> out;
   for (std::int64_t i = 0; i < extents[along]; ++i)
-    out.push_back(squeeze(part(a, along, i, i + 1), along));
+    out.push_back(squeeze(op::part_along(a, along, i, i + 1), along));
   return out;
 }
 

@@ -120,6 +120,13 @@ array strided_slice(const array& a, const shape& starts, const shape& extents, c
   return graph::view(a, extents, where, graph::view_op::slice, starts, steps);
 }
 
+array part_along(const array& a, int axis, std::optional<std::int64_t> start,
+                 std::optional<std::int64_t> stop) {
+  std::vector<slice> slices(static_cast<std::size_t>(axis) + 1);
+  slices.back() = {start, stop, 1};
+  return slice_view(a, slices);
+}
+
 array update_region(const array& base, const array& update, const shape& starts,
                     const shape& steps) {
   graph::layout where{0, graph::contiguous_strides(base.shape())};

@@ -34,12 +34,9 @@ array accumulate(tutti_reduction reduction, const array& a, const reduce_options
 }
 
 bool multiplies_f64(const array& a) {
-  const graph::node& n = *a.node();
-  const detail::opened_device& device =
-      n.device != nullptr ? *n.device : detail::get(default_device());
+  const detail::opened_device& device = *graph::or_default(a.node()->device);
   const std::uint8_t widened[] = {TUTTI_F64, TUTTI_F32};
-  return (device.properties.stored_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) != 0 &&
-         device.programs.has(TUTTI_OP_cast, widened) &&
+  return op::device_stores(a, dtype::f64) && device.programs.has(TUTTI_OP_cast, widened) &&
          device.programs.reduces(TUTTI_REDUCE_PROD, TUTTI_F64);
 }
 

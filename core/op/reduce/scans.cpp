@@ -88,10 +88,7 @@ array extended(const array& a, const std::optional<array>& before,
   if (behind) add(*behind);
   const dtype type = op::promote_operands(parts, op::row_kind::ANY, op).type;
   for (array& part : parts) {
-    for (int i = 0; i < a.ndim(); ++i)
-      if (part.ndim() != a.ndim() || (i != axis && part.shape()[i] != a.shape()[i]))
-        throw shape_error(std::string(op) + ": shapes differ beside axis " + std::to_string(axis) +
-                          ": " + a.shape().str() + " and " + part.shape().str());
+    op::require_same_beside(axis, a.shape(), part.shape(), op);
     part = op::cast(part, type, op);
   }
   return parts.size() == 1 ? parts[0] : concatenate(parts, axis);
@@ -157,10 +154,7 @@ array diff(const array& a, int n, integer axis, const std::optional<array>& prep
   array y = extended(a, prepend, append, along, "diff");
   const bool flags = is_bool(y.dtype());
   for (int round = 0; round < n && y.shape()[along] > 0; ++round) {
-    std::vector<slice> tail(static_cast<std::size_t>(along) + 1), head = tail;
-    tail.back().start = 1;
-    head.back().stop = -1;
-    const array later = slice_view(y, tail), earlier = slice_view(y, head);
+    const array later = op::part_along(y, along, 1, {}), earlier = op::part_along(y, along, {}, -1);
     y = flags ? not_equal(later, earlier) : later - earlier;
   }
   return y;

@@ -6,19 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "plugin/opened_device.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/sorting.hpp"
 
 namespace tutti::op {
 
 namespace {
-
-bool has_f64(const array& a) {
-  const graph::node& n = *a.node();
-  const auto& device = n.device != nullptr ? *n.device : detail::get(default_device());
-  return (device.properties.stored_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) != 0;
-}
 
 // Edges of equal bins, computed as in NumPy: i * step + low, then rounded to their dtype.
 struct uniform {
@@ -75,7 +68,7 @@ array count_numbers(const array& index, std::int64_t bins, std::string_view op) 
 dtype edge_type(const array& a) {
   const dtype type = op::real_type_of(a, "histogram");
   if (is_floating(type)) return graph::compute_dtype(type);
-  return size_of(type) >= 4 && has_f64(a) ? dtype::f64 : dtype::f32;
+  return size_of(type) >= 4 && op::device_stores(a, dtype::f64) ? dtype::f64 : dtype::f32;
 }
 
 array bins_between(const array& x, const array& edges) {
@@ -97,7 +90,7 @@ binned equal_bins(const array& a, std::int64_t bins, double low, double high) {
   const uniform equal(bins, low, high);
   const array edges = equal.edges(edge_type(a), a.device());
   const array x = cast(a, edges.dtype(), "histogram");
-  const bool by_arithmetic = equal.well_apart(edges.dtype()) && has_f64(a);
+  const bool by_arithmetic = equal.well_apart(edges.dtype()) && op::device_stores(a, dtype::f64);
   return {by_arithmetic ? bins_of(x, equal) : bins_between(x, edges), edges};
 }
 

@@ -35,16 +35,13 @@ struct counted {
 counted count_flags(const array& flags, std::string_view op) {
   const std::int64_t n = flags.size();
   const dtype type = n <= std::numeric_limits<std::int32_t>::max() ? dtype::i32 : dtype::i64;
-  const array rows = contiguous(reshape(flags, {1, n, 1}));
-  const array so_far = flat(op::scan3(rows, TUTTI_SCAN_SUM, false, false, type, op));
+  const array so_far = op::running_sum(flags, type, op);
   return {so_far, static_cast<std::int64_t>(so_far({slice{n - 1, n, 1}}).item())};
 }
 
 // Positions of the flags, ascending; at least one is set.
 array positions_of(const counted& flags, std::string_view op) {
-  const array inputs[] = {flags.so_far};
-  const array y = graph::operation(graph::operator_params(TUTTI_OPERATOR_SELECT), dtype::i64,
-                                   {flags.all}, inputs, op);
+  const array y = op::first_positions(flags.so_far, flags.all, op);
   y.node()->range = {0, flags.so_far.size() - 1};
   return y;
 }

@@ -35,9 +35,8 @@ bool differentiated(const array& a) { return a.node()->is_traced() && is_floatin
 constexpr std::int64_t long_row = 1024;
 
 bool can_select(const array& rows, tutti_operator kind) {
-  const detail::opened_device* given = rows.node()->device;
-  const auto& device = given != nullptr ? *given : detail::get(default_device());
-  return plugins::supports_selection(device, kind, rows.dtype(), rows.shape()[1]);
+  return plugins::supports_selection(*graph::or_default(rows.node()->device), kind, rows.dtype(),
+                                     rows.shape()[1]);
 }
 
 // The sorted order's first k positions of each row.
@@ -152,11 +151,7 @@ array take_along_axis(const array& a, const array& indices, integer axis) {
   const operand x{op::cast(a, op::type_of(a, "take_along_axis"), "take_along_axis"), along};
   const shape& from = x.values.shape();
   const shape& picked = graph::get(indices, "take_along_axis").extents;
-  bool fits = picked.rank() == from.rank();
-  for (int i = 0; fits && i < from.rank(); ++i) fits = i == x.axis || picked[i] == from[i];
-  if (!fits)
-    throw shape_error("take_along_axis: shapes differ beside axis " + std::to_string(x.axis) +
-                      ": " + from.str() + " and " + picked.str());
+  op::require_same_beside(x.axis, from, picked, "take_along_axis");
   if (picked.size() == 0) return op::zeros_on(picked, x.values.dtype(), x.values.node()->device);
   const array index = op::checked_indices(indices, from[x.axis], x.axis, from, "take_along_axis");
   return op::gather_along(x.values, op::cast(index, dtype::i64, "take_along_axis"), x.axis);
