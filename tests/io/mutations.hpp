@@ -18,21 +18,9 @@ class mutator {
  public:
   explicit mutator(std::uint64_t round) : engine_(seed() * 1000003 + round) {}
 
-  /// One of the given files, damaged in up to four places.
-  std::string operator()(const std::vector<std::string>& sound) {
-    std::string bytes = sound[place(sound.size())];
-    for (int times = 1 + below(4); times > 0; --times) damage(bytes, sound);
-    return bytes;
-  }
-
- private:
-  std::size_t place(std::size_t size) {
-    return size == 0 ? 0 : static_cast<std::size_t>(engine_() % size);
-  }
-
   int below(int n) { return static_cast<int>(place(static_cast<std::size_t>(n))); }
 
-  // Numbers at which arithmetic wraps, and small ones.
+  /// Numbers at which arithmetic wraps, and small ones.
   std::int64_t number() {
     constexpr std::int64_t wide = std::int64_t{1} << 62;
     constexpr std::int64_t list[] = {0,
@@ -57,6 +45,18 @@ class mutator {
                                      std::int64_t{1} << 32};
     if (below(8) == 0) return std::numeric_limits<std::int64_t>::max() - below(2);
     return list[place(std::size(list))];
+  }
+
+  /// One of the given files, damaged in up to four places.
+  std::string operator()(const std::vector<std::string>& sound) {
+    std::string bytes = sound[place(sound.size())];
+    for (int times = 1 + below(4); times > 0; --times) damage(bytes, sound);
+    return bytes;
+  }
+
+ private:
+  std::size_t place(std::size_t size) {
+    return size == 0 ? 0 : static_cast<std::size_t>(engine_() % size);
   }
 
   // A piece of `bytes`, short more often than long.

@@ -23,6 +23,9 @@ using tutti::dtype;
 using tutti::sharded;
 
 using arrays = std::vector<array>;
+inline constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+inline constexpr std::int64_t huge = std::int64_t{1} << 62;
 inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -69,6 +72,18 @@ struct fixture {
   }
   /// The same array for each member: a constant is on every device.
   arrays constants(const array& a) const { return arrays(count, a); }
+  /// Constants, which take no memory, on each member.
+  arrays ones(const tutti::shape& extents) const {
+    arrays out;
+    for (const tutti::device& d : group) out.push_back(tutti::ones(extents, dtype::u8, d));
+    return out;
+  }
+  /// Views of one element, which take no memory, on each member.
+  arrays views(const tutti::shape& extents) const {
+    arrays out;
+    for (const array& a : each(1, dtype::u8)) out.push_back(broadcast_to(a({{0, 1}}), extents));
+    return out;
+  }
   std::vector<sharded> replicas() const { return {replicate(array::from({1.f, 2.f}), group)}; }
 };
 
