@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(wrong_kernels_end_their_device) {
       {"static_without_barrier", 1, 64, 0, CUDA_ERROR_LAUNCH_FAILED, "shared memory"},
       {"global_without_barrier", 1, 64, 0, CUDA_ERROR_LAUNCH_FAILED, "in a race with"},
       {"counts_without_atomics", 1, 64, 0, CUDA_ERROR_LAUNCH_FAILED, "in a race with"},
-      {"far_away", 1, 1, 0, CUDA_ERROR_ILLEGAL_ADDRESS, "outside of all allocations"},
+      {"no_address", 1, 1, 0, CUDA_ERROR_ILLEGAL_ADDRESS, "outside of all allocations"},
       {"left_barrier", 1, 64, 0, CUDA_ERROR_LAUNCH_FAILED, "a barrier that not all threads reach"},
       {"two_barriers", 1, 64, 0, CUDA_ERROR_LAUNCH_FAILED, "wait at different barriers"},
       {"half_a_mask", 1, 64, 0, CUDA_ERROR_LAUNCH_FAILED, "that its mask leaves out"},

@@ -90,4 +90,4 @@ extern "C" __global__ void counts_without_atomics(const float* from, float* to) 
     ++*(unsigned*)to;
 }
 
-extern "C" __global__ void far_away(const float* from, float* to) { to[1 << 28] = from[0]; }
+extern "C" __global__ void no_address(const float* from, float* to) { *(float*)64 = from[0]; }
