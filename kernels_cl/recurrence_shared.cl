@@ -22,7 +22,8 @@ typedef struct {
 #define TILE 1
 #endif
 
-// A zero that is carried stays 0 even if the product of a chunk has overflowed.
+// A zero that is carried stays 0 even if the product of a chunk has overflowed. (Where a itself is
+// not finite, the sum of the chunk is NaN.)
 INLINE number next(number a, number before, number x, int is_reduced) {
 #if IS_COMPLEX
   const int is_zero = before.x == 0 && before.y == 0;
@@ -52,6 +53,7 @@ KERNEL void tutti_recurrence_chunks(GLOBAL number* products_of_all, GLOBAL const
     FIND_PART
     for (int i = 0; i < width; ++i) {
       number product = a[AT(begin) + i], sum = x[AT(begin) + i];
+      if (!g.is_reduced && chunk > 0) sum = plus(sum, times(product, no_number()));
       for (long n = begin + 1; n < end; ++n) {
         const number factor = a[AT(n) + i];
         product = times(factor, product);

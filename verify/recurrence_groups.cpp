@@ -66,6 +66,22 @@ void check_overflow(session& s) {
             [&] { return "element " + std::to_string(n) + " after large factors"; });
 }
 
+// A factor that is NaN shows in all that follows, though a 0 comes before it where a chunk begins.
+template <typename S>
+void check_nan(session& s) {
+  s.note("a NaN after zeros");
+  const uint64_t length = 20000, start = 8192;
+  std::vector<view_spec> v(3, packed_view(dtype_of<S>(), {1, length, 1}));
+  for (uint64_t n = 0; n < length; ++n) {
+    *element_of<S>(v[1], n) = n == start ? not_a_number<S>() : S(1);
+    *element_of<S>(v[2], n) = S(0);
+  }
+  launch_recurrence(s, v, false);
+  for (uint64_t n = 0; n < length; ++n)
+    require(std::isnan(std::real(*element_of<S>(v[0], n))) == (n >= start),
+            [&] { return "element " + std::to_string(n) + " beside a NaN"; });
+}
+
 template <typename S>
 void check_recurrence(session& s) {
   const extents cases[] = {{1, 1, 1},    {3, 7, 5},    {2, 65, 33},
@@ -73,6 +89,7 @@ void check_recurrence(session& s) {
   for (const bool reverse : {false, true})
     for (const extents& extent : cases) check_lines<S>(s, extent, reverse);
   check_overflow<S>(s);
+  check_nan<S>(s);
 }
 
 }  // namespace

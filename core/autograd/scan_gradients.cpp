@@ -72,12 +72,14 @@ array of_logsumexp(const direction& along, const array& x, const array& y, const
   return found + (part(where(is_zero, g + 1, 0)) - part(astype(is_zero, g.dtype())));
 }
 
-// x moved by one place along axis 1, to higher indices if `up`; what moves in is 0.
-array shifted(const array& x, bool up) {
-  const std::int64_t n = x.dim(1);
-  const array zero = zeros_like(x({slice{}, slice{0, 1}}));
-  if (up) return concatenate({zero, x({slice{}, slice{0, n - 1}})}, 1);
-  return concatenate({x({slice{}, slice{1, n}}), zero}, 1);
+array without_last(const array& x) { return x({slice{}, slice{{}, -1}}); }
+array without_first(const array& x) { return x({slice{}, slice{1, {}}}); }
+
+// x with a 0 before or behind it along axis 1.
+array beside_zero(const array& x, bool before) {
+  const array zero =
+      graph::constant({x.dim(0), 1, x.dim(2)}, x.dtype(), std::int64_t{0}, x.node()->device);
+  return before ? concatenate({zero, x}, 1) : concatenate({x, zero}, 1);
 }
 
 }  // namespace
@@ -88,8 +90,11 @@ std::vector<array> recurrence_cotangents(const array& y, const array& g) {
   const graph::node& n = *y.node();
   const array a(n.inputs[0]);
   const bool reverse = n.operation().get<tutti_scan_params>().reverse != 0;
-  const array of_x = linear_recurrence(shifted(a, reverse), g, 1, !reverse);
-  return {of_x * shifted(y, !reverse), of_x};
+  const array next = beside_zero(reverse ? without_last(a) : without_first(a), reverse);
+  const array of_x = linear_recurrence(next, g, 1, !reverse);
+  const array of_a =
+      reverse ? without_last(of_x) * without_first(y) : without_first(of_x) * without_last(y);
+  return {beside_zero(of_a, !reverse), of_x};
 }
 
 std::vector<array> scan_cotangents(const array& y, const array& g, int order) {

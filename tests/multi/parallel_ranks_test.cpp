@@ -201,6 +201,14 @@ BOOST_AUTO_TEST_CASE(rows_are_mapped_by_all_ranks) {
                    parallel_map(group(), shorter, [](const array& a) { return a; }, {.job = j});
                  }),
                  "rank 0 runs parallel_map [0, 203) and rank");
+    // Wrong arguments of one rank.
+    const std::vector<array> uneven{x, zeros({203 - (j.rank() == 1 ? 1 : 0)})};
+    require_part(message_of<std::exception>([&] {
+                   parallel_map(group(), uneven, [](const std::vector<array>& a) { return a[0]; },
+                                {.job = j});
+                 }),
+                 "differing numbers of rows: [203] and [202]");
+    check_map(j);
     const auto as_a_map = [&] {
       parallel_map(group(), x, [](const array& a) { return a; }, {.job = j, .label = "rows"});
     };

@@ -70,10 +70,11 @@ struct loop_options {
   std::optional<double> time_limit{};
   /// Copies the results of the body to the host before the sink is called (chunk_results::values).
   bool fetch = true;
-  /// The ranks that work on the loop together, each with its group. All call parallel_for with the
-  /// same range and label. Rank 0 assigns the chunks, calls the sink for all of them, and reports
-  /// about all devices; `policy`, `weights` (devices in the order of their ranks), `grain` and
-  /// `depth` are those of rank 0, and `time_limit` that of each rank. Results need `fetch`.
+  /// The ranks that work on the loop together, each with its group. All call parallel_for, or
+  /// parallel_map, with the same range and label. Rank 0 assigns the chunks, calls the sink for all
+  /// of them, and reports about all devices; `policy`, `weights` (devices in the order of their
+  /// ranks), `grain` and `depth` are those of rank 0, and `time_limit` that of each rank. Results
+  /// need `fetch`.
   std::optional<tutti::job> job{};
   /// Name of the loop in error messages and in the trace.
   std::string label = "parallel_for";
@@ -188,7 +189,9 @@ TUTTI_API loop_report parallel_for(const device_group& group, const index_range&
 /// different shapes, dtype_error if they differ in dtype. The rows pass through the host and have
 /// no gradient: value_error if an input, or a result of f, is being differentiated.
 ///
-/// With loop_options::job all ranks pass the same inputs, and each gets the whole result.
+/// With loop_options::job all ranks pass the same inputs (only the number of rows is compared), and
+/// each gets the whole result. Wrong arguments of one rank throw on all ranks. loop_options::fetch
+/// has no effect.
 TUTTI_API array parallel_map(const device_group& group, std::span<const array> inputs,
                              const std::function<array(const std::vector<array>& rows)>& f,
                              const loop_options& options = {}, loop_report* report = nullptr);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/one_line.hpp"
 #include "graph/build.hpp"
 #include "graph/sizes.hpp"
 #include "multi/groups/participants.hpp"
@@ -126,6 +127,20 @@ const device& survivor(const device_group& group, const loop_report& report) {
   return group[0];
 }
 
+// Meets the other ranks of the job in a loop that no other rank runs, so that they throw as well.
+void tell_other_ranks(const device_group& group, std::span<const array> inputs,
+                      loop_options options, const std::string& why) {
+  if (!options.job || options.job->size() == 1) return;
+  // Loops without rows do not meet.
+  if (!inputs.empty() && inputs[0].valid() && inputs[0].size() == 0) return;
+  options.label += " (" + base::one_line(why) + ")";
+  try {
+    multi::run_loop(
+        group, {0, 1}, [](const chunk&) { return std::vector<array>(); }, {}, options, nullptr);
+  } catch (const std::exception&) {  // the loops differ
+  }
+}
+
 }  // namespace
 
 array parallel_map(const device_group& group, std::span<const array> inputs, const row_function& f,
@@ -133,12 +148,18 @@ array parallel_map(const device_group& group, std::span<const array> inputs, con
   loop_options own = options;
   own.fetch = true;
   if (own.label == loop_options().label) own.label = "parallel_map";
-  const std::int64_t rows = common_rows(inputs, own.label);
-  multi::require_function(f, own.label, "function");
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    require_no_gradient(inputs[i], "input " + std::to_string(i), own.label);
+  std::int64_t rows = 0;
   const auto sources = std::make_shared<std::vector<host_rows>>();
-  for (const array& a : inputs) sources->emplace_back(a, own.label);
+  try {
+    rows = common_rows(inputs, own.label);
+    multi::require_function(f, own.label, "function");
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      require_no_gradient(inputs[i], "input " + std::to_string(i), own.label);
+    for (const array& a : inputs) sources->emplace_back(a, own.label);
+  } catch (const std::exception& e) {
+    tell_other_ranks(group, inputs, own, e.what());
+    throw;
+  }
   // No references: a body may outlive this call (parallel_for).
   const auto body = [sources, f, label = own.label](const chunk& c) -> std::vector<array> {
     std::vector<array> parts;

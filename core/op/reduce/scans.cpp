@@ -125,7 +125,7 @@ array linear_recurrence(const array& a, const array& x, integer axis, bool rever
   const dtype wide = graph::compute_dtype(type);
   const shape extents = broadcast_shapes(graph::get(a, op).extents, graph::get(x, op).extents, op);
   const op::along at(extents, axis, op);
-  if (extents.size() == 0) return op::zeros_on(extents, type, x.node()->device);
+  if (extents.size() == 0) return op::cast(a, type, op) + op::cast(x, type, op);
   const auto lines = [&](const array& given) {
     return op::around_axis(broadcast_to(op::cast(given, wide, op), extents), at);
   };
