@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Complex numbers in what is composed of other operations: cumulative sums and products,
-// differences, products over shared axes. And the bits of products.
+// differences, products over shared axes; against loops on the host. And the bits of products.
 #include <complex>
 #include <functional>
 
@@ -25,6 +25,12 @@ using c128 = std::complex<double>;
 struct values {
   shape extents;
   std::vector<c128> elements;
+  c128 at(std::initializer_list<std::int64_t> i) const {
+    std::int64_t place = 0;
+    int d = 0;
+    for (std::int64_t k : i) place = place * extents[d++] + k;
+    return elements.at(static_cast<std::size_t>(place));
+  }
 };
 
 // Near the unit circle, so that long products stay in range.
@@ -76,6 +82,18 @@ values scanned(const values& x, int axis, bool product, bool exclusive, bool rev
       out.elements[at] = exclusive ? before : value;
     }
   }
+  return out;
+}
+
+values contracted(const shape& to, std::int64_t summed,
+                  const std::function<c128(const position&, std::int64_t)>& term) {
+  values out{to, {}};
+  tabulate(to, [&](const position& p) {
+    c128 sum = 0;
+    for (std::int64_t k = 0; k < summed; ++k) sum += term(p, k);
+    out.elements.push_back(sum);
+    return 0;
+  });
   return out;
 }
 
@@ -152,31 +170,48 @@ BOOST_AUTO_TEST_CASE(taken_along_an_axis) {
                        {{2, 2}, {{1, 1}, {7, 8}, {7, 8}, {4, 5}}}));
 }
 
-// Of c64: the differential test.
 BOOST_AUTO_TEST_CASE(products_over_shared_axes) {
-  const array x = upload_complex<c128>(random_values({3, 4, 5}, 911)),
-              y = upload_complex<c128>(random_values({3, 5, 2}, 913)),
-              w = upload_complex<c128>(random_values({4, 5}, 915));
-  // Element by element over the shared axis, which is the last but one of both.
-  const auto summed = [](const array& a, const array& b) {
-    return tutti::sum(tutti::expand_dims(a, -1) * tutti::expand_dims(b, -3), -2);
-  };
-  const auto same = [](const array& got, const array& expected) {
-    BOOST_TEST((got.dtype() == expected.dtype() && got.shape() == expected.shape()));
-    BOOST_TEST(tutti::max(tutti::abs(got - expected)).item() <= 1e-12);
-  };
-  same(tutti::matmul(x, y), summed(x, y));
-  same(tutti::einsum("bij,bjk->bik", {x, y}), summed(x, y));
+  const values a = random_values({3, 4, 5}, 911), b = random_values({3, 5, 2}, 913);
+  const array x = upload_complex<c64>(a), y = upload_complex<c64>(b);
+  const values product = contracted({3, 4, 2}, 5, [&](const position& p, std::int64_t k) {
+    return a.at({p[0], p[1], k}) * b.at({p[0], k, p[2]});
+  });
+  BOOST_TEST(near<c64>(tutti::matmul(x, y), product));
+  BOOST_TEST(near<c64>(tutti::einsum("bij,bjk->bik", {x, y}), product));
   const array turned = x.transpose({0, 2, 1})({tutti::slice{}, tutti::slice{{}, {}, -1}});
-  same(tutti::einsum("bji,bjk->bik", {turned, y({tutti::slice{}, tutti::slice{{}, {}, -1}})}),
-       summed(x, y));
-  same(tutti::tensordot(x, y, {0, 2}, {0, 1}), tutti::sum(summed(x, y), 0));
+  BOOST_TEST(near<c64>(
+      tutti::einsum("bji,bjk->bik", {turned, y({tutti::slice{}, tutti::slice{{}, {}, -1}})}),
+      product));
+  BOOST_TEST(near<c128>(tutti::matmul(upload_complex<c128>(a), upload_complex<c128>(b)), product));
+  const values over_two = contracted({4, 2}, 15, [&](const position& p, std::int64_t k) {
+    return a.at({k / 5, p[0], k % 5}) * b.at({k / 5, k % 5, p[1]});
+  });
+  BOOST_TEST(near<c64>(tutti::tensordot(x, y, {0, 2}, {0, 1}), over_two));
   // A real operand has no imaginary part.
-  same(tutti::matmul(x, tutti::real(y)), summed(x, tutti::real(y)));
-  same(tutti::vecdot(x, w), tutti::sum(tutti::conj(x) * w, -1));
-  same(tutti::vecdot(w, x, -2), tutti::sum(tutti::conj(w) * x, -2));
-  same(tutti::inner(x, w), summed(x, w.T()));
-  same(tutti::outer(w[0], w[1]), tutti::expand_dims(w[0], 1) * w[1]);
+  values part = b;
+  for (c128& v : part.elements) v = v.real();
+  BOOST_TEST(near<c64>(tutti::matmul(x, tutti::real(y)),
+                       contracted({3, 4, 2}, 5, [&](const position& p, std::int64_t k) {
+                         return a.at({p[0], p[1], k}) * part.at({p[0], k, p[2]});
+                       })));
+  const values other = random_values({4, 5}, 915);
+  const array w = upload_complex<c64>(other);
+  BOOST_TEST(
+      near<c64>(tutti::vecdot(x, w), contracted({3, 4}, 5, [&](const position& p, std::int64_t k) {
+                  return std::conj(a.at({p[0], p[1], k})) * other.at({p[1], k});
+                })));
+  BOOST_TEST(near<c64>(tutti::vecdot(w, x, -2),
+                       contracted({3, 5}, 4, [&](const position& p, std::int64_t k) {
+                         return std::conj(other.at({k, p[1]})) * a.at({p[0], k, p[1]});
+                       })));
+  BOOST_TEST(near<c64>(tutti::inner(x, w),
+                       contracted({3, 4, 4}, 5, [&](const position& p, std::int64_t k) {
+                         return a.at({p[0], p[1], k}) * other.at({p[2], k});
+                       })));
+  BOOST_TEST(near<c64>(tutti::outer(w[0], w[1]),
+                       contracted({5, 5}, 1, [&](const position& p, std::int64_t) {
+                         return other.at({0, p[0]}) * other.at({1, p[1]});
+                       })));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_complex_compositions) {

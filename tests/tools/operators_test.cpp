@@ -77,6 +77,34 @@ BOOST_AUTO_TEST_CASE(the_document_is_up_to_date) {
              "build/release --target operators_document");
 }
 
+// The formulas of "GRAD(g * b, g * a)" with the names that the header has for a, b and y.
+std::vector<std::string> gradients_of(const elementwise_row& row, const std::string& parameters) {
+  const std::string_view list = row.gradient;
+  std::vector<std::string> out;
+  if (!list.starts_with("GRAD(")) return out;
+  std::vector<std::string> names;
+  const std::regex parameter("const array& (\\w+)");
+  for (std::sregex_iterator p(parameters.begin(), parameters.end(), parameter), end; p != end; ++p)
+    names.push_back((*p)[1]);
+  out.emplace_back();
+  int depth = 0;
+  for (const char c : list.substr(5, list.size() - 6)) {
+    depth += (c == '(') - (c == ')');
+    if (c == ',' && depth == 0)
+      out.emplace_back();
+    else if (c != ' ' || !out.back().empty())
+      out.back() += c;
+  }
+  const std::pair<const char*, std::string> words[] = {
+      {"\\by\\b(?!\\.)", "result"}, {"\\bb\\b(?!\\.)", names.back()}, {"\\ba\\b(?!\\.)", names[0]}};
+  for (std::string& formula : out) {
+    for (const auto& [word, name] : words)
+      formula = std::regex_replace(formula, std::regex(word), name);
+    formula = '`' + formula + '`';
+  }
+  return out;
+}
+
 BOOST_AUTO_TEST_CASE(the_elementwise_header_says_what_the_rows_say) {
   const std::map<std::string_view, std::string> operands = {
       {"NUMERIC", "integers, floats, complex"},
@@ -113,6 +141,9 @@ BOOST_AUTO_TEST_CASE(the_elementwise_header_says_what_the_rows_say) {
         BOOST_TEST(says("Tolerance: " + number(row.ulp) + " ulp, from " + number(row.low) + " to " +
                         number(row.high) + "."));
       BOOST_TEST(says("Gradient: ") == (row.result != "BOOL" && row.kinds != "INTEGRAL"));
+      const std::string in_one_line = std::regex_replace(comment, std::regex("\n/// +"), " ");
+      for (const std::string& formula : gradients_of(row, parameters))
+        BOOST_TEST(in_one_line.find(formula) != std::string::npos, formula);
     }
   }
   BOOST_TEST(public_functions(text) == names, boost::test_tools::per_element());
