@@ -125,7 +125,8 @@ void append(std::string& key, const T* values, std::size_t count) {
 
 }  // namespace
 
-described_operator describe(const node& n, std::span<const result> outputs) {
+described_operator describe(const node& n, const fusion::epilogue* epilogue,
+                            std::span<const result> outputs) {
   described_operator call(n.kind == graph::kind::call ? n.call().what : n.operation());
   add_outputs(n, outputs, call);
   if (call.what.channels_last) put_channels_first(call.views[0]);
@@ -133,23 +134,11 @@ described_operator describe(const node& n, std::span<const result> outputs) {
     add_input(call, *n.inputs[i]);
   if (is_by_parts(call.what))
     for (tutti_view_desc& v : call.views) show_parts(v);
-  return call;
-}
-
-void add_epilogue(described_operator& call, const fusion::epilogue& e) {
-  set_epilogue(call, e);
-  if (e.bias == nullptr) return;
-  add_input(call, *e.bias);
+  if (epilogue == nullptr) return call;
+  set_epilogue(call, *epilogue);
+  if (epilogue->bias == nullptr) return call;
+  add_input(call, *epilogue->bias);
   call.views.back() = bias_view(call.views.back(), call);
-}
-
-described_operator product_with(const fusion::epilogue& e) {
-  const node& product = *e.members.front();
-  described_operator call(product.operation());
-  call.views = {view_of(product), view_of(*product.inputs[0]), view_of(*product.inputs[1])};
-  if (call.what.channels_last) put_channels_first(call.views[0]);
-  set_epilogue(call, e);
-  if (e.bias != nullptr) call.views.push_back(bias_view(view_of(*e.bias), call));
   return call;
 }
 

@@ -24,13 +24,11 @@ struct described_operator {
   std::uint32_t output_count = 1;
 };
 
-/// The operator of a node of kind operation or call. `outputs` as in
-/// launch_operator; none where no memory is known yet.
-described_operator describe(const graph::node& n, std::span<const result> outputs);
-/// Epilogue of a product or a convolution before its result is stored.
-void add_epilogue(described_operator& call, const fusion::epilogue& e);
-/// A product or convolution with an epilogue, before memory is assigned.
-described_operator product_with(const fusion::epilogue& e);
+/// The operator of a node of kind operation or call, with the epilogue of a product or a
+/// convolution unless that is null. `outputs` as in launch_operator; none where no memory is known
+/// yet.
+described_operator describe(const graph::node& n, const fusion::epilogue* epilogue,
+                            std::span<const result> outputs = {});
 
 /// Number of arithmetic operations, from the operator's row.
 std::uint64_t flops_of(const described_operator& call);

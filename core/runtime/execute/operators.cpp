@@ -127,7 +127,8 @@ void run_on_host(device_context& context, device_context& host, described_operat
 }  // namespace
 
 bool supports_epilogue(const fusion::epilogue& e) {
-  return plugins::supports(*e.members.front()->device, description_of(product_with(e)));
+  return plugins::supports(*e.members.front()->device,
+                           description_of(describe(*e.members.front(), &e)));
 }
 
 std::optional<planned_operator> operator_of(const device_context& context, const fusion::group& g) {
@@ -135,8 +136,7 @@ std::optional<planned_operator> operator_of(const device_context& context, const
   if (kind == graph::kind::transfer || kind == graph::kind::collective ||
       kind == graph::kind::concatenate || kind == graph::kind::slice_update)
     return std::nullopt;
-  auto call = std::make_shared<described_operator>(describe(*g.members.front(), {}));
-  if (g.epilogue != nullptr) add_epilogue(*call, *g.epilogue);
+  auto call = std::make_shared<described_operator>(describe(*g.members.front(), g.epilogue));
   planned_operator found;
   write_key(*call, found.key);
   found.prepare = [&context, call] { return prepare(context, *call); };
@@ -146,8 +146,7 @@ std::optional<planned_operator> operator_of(const device_context& context, const
 std::uint64_t launch_operator(device_context& context, const planned_group& where,
                               std::span<const result> outputs, std::uint64_t base) {
   const fusion::group& g = where.group;
-  described_operator call = describe(*g.members.front(), outputs);
-  if (g.epilogue != nullptr) add_epilogue(call, *g.epilogue);
+  described_operator call = describe(*g.members.front(), g.epilogue, outputs);
   const std::uint64_t sequence = context.next_sequence();
   for (const graph::node* input : call.inputs) {
     context.prepare_input(*input);
