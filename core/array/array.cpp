@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "base/env.hpp"
+#include "base/exit.hpp"
 #include "base/named_errors.hpp"
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
 #include "runtime/execute/device_context.hpp"
 #include "runtime/execute/executor.hpp"
-#include "runtime/exit.hpp"
 #include "semantics/host_half.hpp"
 #include "tutti/ops.hpp"
 
@@ -224,7 +224,7 @@ void eval(std::initializer_list<array> arrays) {
   eval(std::span<const array>(arrays.begin(), arrays.size()));
 }
 
-void synchronize() { runtime::wait_for_all_work(); }
+void synchronize() { base::wait_for_all_work(); }
 
 void synchronize(const device& on) {
   runtime::finish(runtime::context_of(detail::get(on)), runtime::time_point::max());

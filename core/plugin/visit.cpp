@@ -9,8 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/exit.hpp"
 #include "base/process.hpp"
-#include "plugin/exit_waits.hpp"
 
 namespace tutti::plugins {
 namespace {
@@ -54,8 +54,9 @@ void begin_visit(std::string_view step) {
   }
   // A process that exits from now on waits for this visit, and one that is exiting is detected.
   try {
-    std::call_once(visits().told,
-                   [] { wait_at_exit([](auto deadline) { return visits().wait(deadline); }); });
+    std::call_once(visits().told, [] {
+      base::wait_at_exit([](auto deadline) { return visits().wait(deadline); });
+    });
   } catch (...) {
     end_visit();
     throw;

@@ -7,10 +7,10 @@
 #include <new>
 
 #include "base/counters.hpp"
+#include "base/exit.hpp"
 #include "base/trace.hpp"
 #include "graph/node.hpp"
 #include "runtime/execute/executor.hpp"
-#include "runtime/exit.hpp"
 #include "runtime/transfer/event_wait.hpp"
 #include "tutti/error.hpp"
 
@@ -228,7 +228,7 @@ device_context& context_of(const detail::opened_device& device) {
   std::call_once(device.context_once, [&] {
     const auto made = std::make_shared<device_context>(device);
     device.context = made;
-    wait_at_exit([made](time_point deadline) { return finish(*made, deadline); });
+    base::wait_at_exit([made](time_point deadline) { return finish(*made, deadline); });
   });
   return *static_cast<device_context*>(device.context.get());
 }

@@ -5,14 +5,10 @@
 #include <chrono>
 #include <thread>
 
+#include "base/exit.hpp"
 #include "runtime/execute/device_context.hpp"
 
 namespace tutti::runtime {
-namespace {
-
-thread_local bool holds_any = false;
-
-}  // namespace
 
 void device_locks::wait_for(device_context& context) {
   release();
@@ -43,15 +39,13 @@ void device_locks::hold(device_context& context) {
     context.work_mutex.unlock();
     throw;
   }
-  holds_any = true;
+  base::note_device_held(true);
 }
 
 void device_locks::release() noexcept {
   for (device_context* context : held_) context->work_mutex.unlock();
   held_.clear();
-  holds_any = false;
+  base::note_device_held(false);
 }
-
-bool in_executor() { return holds_any; }
 
 }  // namespace tutti::runtime

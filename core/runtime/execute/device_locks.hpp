@@ -38,7 +38,4 @@ class device_locks {
   boost::container::small_vector<device_context*, 4> held_;
 };
 
-/// Whether this thread holds any device.
-bool in_executor();
-
 }  // namespace tutti::runtime

@@ -8,10 +8,10 @@
 #include <memory>
 
 #include "base/background_thread.hpp"
+#include "base/exit.hpp"
 #include "base/process.hpp"
 #include "graph/build.hpp"
 #include "runtime/execute/device_context.hpp"
-#include "runtime/execute/device_locks.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/transfer/event_wait.hpp"
 
@@ -110,7 +110,7 @@ void give_back(buffer_block* block) noexcept {
   if (base::is_fork()) return;
   if (base::is_exiting()) return base::keep_for_ever(block);
   device_context& context = context_of(block->device());
-  if (in_executor() || !context.has_retired(block->last_use)) {
+  if (base::holds_device() || !context.has_retired(block->last_use)) {
     try {
       return the_returner().add({&context, block, false});
     } catch (const std::exception&) {

@@ -16,11 +16,11 @@
 #include <utility>
 
 #include "base/background_thread.hpp"
+#include "base/exit.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
 #include "graph/collective.hpp"
 #include "runtime/execute/launch.hpp"
-#include "runtime/exit.hpp"
 #include "runtime/transfer/copy_engine.hpp"
 #include "runtime/transfer/event_wait.hpp"
 #include "tutti/error.hpp"
@@ -207,7 +207,7 @@ tutti_view flat_view(const buffer_block& block, std::int64_t offset, dtype type,
 void launch_all(graph::node& n) {
   // One lock for all, so that all members see the calls in the same order.
   static auto* const thread = new base::background_thread<std::unique_ptr<running_call>>(
-      [](auto& call) { follow(*call); }, wait_at_exit);
+      [](auto& call) { follow(*call); }, base::wait_at_exit);
   collective_call& call = *n.collective().call;
   call.drop_results();  // those of a launch that failed
   members_list devices;

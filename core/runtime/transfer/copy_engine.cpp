@@ -14,9 +14,9 @@
 
 #include "base/background_thread.hpp"
 #include "base/counters.hpp"
+#include "base/exit.hpp"
 #include "base/process.hpp"
 #include "base/trace.hpp"
-#include "runtime/exit.hpp"
 #include "runtime/memory/mapped_memory.hpp"
 #include "runtime/transfer/event_wait.hpp"
 #include "tutti/error.hpp"
@@ -179,7 +179,8 @@ class pair_worker {
   }
 
   std::unique_ptr<staging> buffers_;
-  base::background_thread<copy_job> thread_{[this](copy_job& job) { follow(job); }, wait_at_exit};
+  base::background_thread<copy_job> thread_{[this](copy_job& job) { follow(job); },
+                                            base::wait_at_exit};
 };
 
 // Exists until the process exits.

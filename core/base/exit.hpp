@@ -7,14 +7,18 @@
 
 #include "base/background_thread.hpp"
 
-namespace tutti::runtime {
+namespace tutti::base {
 
 /// Makes exit() call `wait`, which must not throw, and must not wait for locks that a thread holds
 /// for long.
-void wait_at_exit(base::idle_wait wait);
+void wait_at_exit(idle_wait wait);
+
+/// Whether this thread holds a device. If it exits, the work that it holds cannot be waited for.
+bool holds_device() noexcept;
+void note_device_held(bool is_held) noexcept;
 
 /// Waits like exit(), without a time limit: for the work of all devices and the copies between
 /// them.
 void wait_for_all_work();
 
-}  // namespace tutti::runtime
+}  // namespace tutti::base

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/exit.hpp"
+#include "base/exit.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
@@ -13,19 +15,18 @@
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
-#include "plugin/exit_waits.hpp"
-#include "runtime/execute/device_locks.hpp"
-#include "runtime/transfer/event_wait.hpp"
 
-namespace tutti::runtime {
+namespace tutti::base {
 namespace {
 
 // The default for TUTTI_TIMEOUT: a device that hangs must not block the process forever.
 constexpr double longest_wait = 60;  // seconds
 
-double time_limit() {
+thread_local constinit bool holds_any_device = false;
+
+double seconds_to_wait() {
   try {
-    return base::time_limit(longest_wait);
+    return time_limit(longest_wait);
   } catch (const std::exception&) {
     return longest_wait;
   }
@@ -33,7 +34,7 @@ double time_limit() {
 
 class exit_waits {
  public:
-  void add(base::idle_wait wait) {
+  void add(idle_wait wait) {
     const std::lock_guard lock(mutex_);
     if (process_ != getpid()) {
       all_.clear();
@@ -44,19 +45,19 @@ class exit_waits {
   }
 
   void run() noexcept {
-    base::note_exit();
+    note_exit();
     // A fork has neither the driver's threads nor Tutti's.
     if (process_ == getpid()) wait_for_all();
-    base::note_exit_waited();
+    note_exit_waited();
   }
 
   void run_now() {
-    std::vector<base::idle_wait> all;
+    std::vector<idle_wait> all;
     {
       const std::lock_guard lock(mutex_);
       if (process_ == getpid()) all = all_;
     }
-    for (const base::idle_wait& wait : all) wait(time_point::max());
+    for (const idle_wait& wait : all) wait(std::chrono::steady_clock::time_point::max());
   }
 
   static exit_waits& instance() {
@@ -66,16 +67,19 @@ class exit_waits {
 
  private:
   void wait_for_all() noexcept {
-    if (in_executor()) return;  // work that this thread holds cannot be waited for
-    std::vector<base::idle_wait> all;
+    if (holds_any_device) return;
+    std::vector<idle_wait> all;
     {
       const std::lock_guard lock(mutex_);
       if (given_up_) return;
       all = all_;
     }
-    const double seconds = time_limit();
-    const time_point deadline = deadline_after(seconds);
-    for (const base::idle_wait& wait : all) {
+    constexpr double most = 1e9;  // the clock counts nanoseconds in 64 bits
+    const double seconds = seconds_to_wait();
+    const auto deadline = std::chrono::steady_clock::now() +
+                          std::chrono::duration_cast<std::chrono::nanoseconds>(
+                              std::chrono::duration<double>(std::min(seconds, most)));
+    for (const idle_wait& wait : all) {
       if (wait(deadline)) continue;
       logging::warn("exit: work is still running after {} s; leaving it", seconds);
       const std::lock_guard lock(mutex_);
@@ -85,7 +89,7 @@ class exit_waits {
   }
 
   std::mutex mutex_;
-  std::vector<base::idle_wait> all_;
+  std::vector<idle_wait> all_;
   std::atomic<pid_t> process_ = 0;
   bool given_up_ = false;
 };
@@ -104,10 +108,11 @@ const thread_local thread_end at_end_of_thread;
 
 }  // namespace
 
-[[maybe_unused]] const bool waits_for_plugins = (plugins::set_wait_at_exit(wait_at_exit), true);
+void wait_at_exit(idle_wait wait) { exit_waits::instance().add(std::move(wait)); }
 
-void wait_at_exit(base::idle_wait wait) { exit_waits::instance().add(std::move(wait)); }
+bool holds_device() noexcept { return holds_any_device; }
+void note_device_held(bool is_held) noexcept { holds_any_device = is_held; }
 
 void wait_for_all_work() { exit_waits::instance().run_now(); }
 
-}  // namespace tutti::runtime
+}  // namespace tutti::base
