@@ -35,9 +35,9 @@ wanted_code code_of(const device_context& context, const planned_group& where) {
   if (where.group.fused) {
     wanted.fused = fusion::lower(where.plan, where.group);
     wanted.fused->key(wanted.key);
-    if (context.has_program(wanted.key)) wanted.key.clear();
+    if (context.programs.contains(wanted.key)) wanted.key.clear();
   } else if (auto found = operator_of(context, where.group)) {
-    if (!context.has_plan(found->key)) wanted.key = std::move(found->key);
+    if (!context.plans.contains(found->key)) wanted.key = std::move(found->key);
     wanted.prepare = std::move(found->prepare);
   }
   return wanted;
@@ -89,8 +89,10 @@ wanted_code first_of_all(device_context& context, const planned_group& from) {
   if (all.size() < 2) return {};
   compile_all(context, all);
   for (std::size_t n = 1; n < all.size(); ++n) {
-    if (all[n].program != nullptr) context.add_program(all[n].key, std::move(all[n].program));
-    if (all[n].plan != nullptr) context.add_plan(all[n].key, std::move(all[n].plan));
+    wanted_code& w = all[n];
+    if (w.program != nullptr)
+      context.cached(context.programs, w.key, [&] { return std::move(w.program); });
+    if (w.plan != nullptr) context.cached(context.plans, w.key, [&] { return std::move(w.plan); });
   }
   return std::move(all[0]);
 }

@@ -80,35 +80,26 @@ class device_context final : public stream_progress {
   /// ended, so a loop that runs ahead of its work would need more of them in each iteration.
   std::shared_ptr<tutti_event> end_evaluation();
 
-  /// The key of the required program: set before program(), and stored here to reuse its memory.
-  std::string program_key;
-  /// The program for program_key, which is about to be launched; created with `create` if it does
-  /// not exist.
-  template <class Create>
-  cached_program& program(Create&& create) {
-    return cached(programs_, program_key, create);
-  }
+  template <class T>
+  using cache = std::unordered_map<std::string, std::unique_ptr<T>>;
+  cache<cached_program> programs;
+  cache<cached_plan> plans;
+  cache<compiled_kernel> kernels;  // of applications: equal sources are compiled once
+  /// Keys of what is required, stored here to reuse their memory.
+  std::string program_key, plan_key;
 
-  bool has_program(const std::string& key) const { return programs_.contains(key); }
-  void add_program(const std::string& key, std::unique_ptr<cached_program> made) {
-    cached(programs_, key, [&] { return std::move(made); });
-  }
-
-  /// The same for plans.
-  std::string plan_key;
-  template <class Create>
-  cached_plan& plan(Create&& create) {
-    return cached(plans_, plan_key, create);
-  }
-  bool has_plan(const std::string& key) const { return plans_.contains(key); }
-  void add_plan(const std::string& key, std::unique_ptr<cached_plan> made) {
-    cached(plans_, key, [&] { return std::move(made); });
-  }
-
-  /// The application's kernel of this source, as program(): equal sources are compiled once.
-  template <class Create>
-  compiled_kernel& kernel(const std::string& key, Create&& create) {
-    return cached(kernels_, key, create);
+  /// The entry of `key`, which is about to be launched; made by `create` if it does not exist.
+  template <class T, class Create>
+  T& cached(cache<T>& in, const std::string& key, Create&& create) {
+    auto found = in.find(key);
+    if (found != in.end()) {
+      if constexpr (!std::is_same_v<T, cached_plan>) base::count().memory_cache_hits.add();
+    } else {
+      if (in.size() >= most_cached) drop_unused(in);
+      found = in.emplace(key, create()).first;
+    }
+    found->second->last_use = next_sequence();
+    return *found->second;
   }
 
   /// Before a launch that reads `input`: throws if it has failed, makes the compute stream wait if
@@ -161,30 +152,13 @@ class device_context final : public stream_progress {
     std::string message;
     std::int32_t code, vendor_code;
   };
-  template <class T>
-  using cache = std::unordered_map<std::string, std::unique_ptr<T>>;
   // Beyond this number, the least recently used ones are dropped and created again when needed.
   static constexpr std::size_t most_cached = 2048;
   template <class T>
   void drop_unused(cache<T>& from);
-  template <class T, class Create>
-  T& cached(cache<T>& in, const std::string& key, Create&& create) {
-    auto found = in.find(key);
-    if (found != in.end()) {
-      if constexpr (!std::is_same_v<T, cached_plan>) base::count().memory_cache_hits.add();
-    } else {
-      if (in.size() >= most_cached) drop_unused(in);
-      found = in.emplace(key, create()).first;
-    }
-    found->second->last_use = next_sequence();
-    return *found->second;
-  }
   void retire_front();
   void trace(const in_flight& work);
 
-  cache<cached_program> programs_;
-  cache<cached_plan> plans_;
-  cache<compiled_kernel> kernels_;
   std::deque<in_flight> flight_;
   std::deque<arrived_work> arrived_work_;  // in flight
   std::uint64_t arrived_ = 0;              // bytes of all of these

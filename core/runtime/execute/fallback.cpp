@@ -37,7 +37,7 @@ span_of_bytes span_of(const lowered& program, const tutti_operand& o, dtype type
 void launch_there(device_context& host, const lowered& program,
                   std::span<const tutti_operand> operands, const char* label) {
   program.key(host.program_key);
-  cached_program& code = host.program([&] {
+  cached_program& code = host.cached(host.programs, host.program_key, [&] {
     auto made = std::make_unique<cached_program>();
     made->label = label;
     made->handle = plugins::create_program(host.device, program.desc(label));

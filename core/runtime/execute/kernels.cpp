@@ -136,7 +136,7 @@ compiled_kernel& compiled(device_context& context, const kernel_source& source,
        {std::string_view(source.name), std::string_view(what.options), what.text})
     key.append(std::to_string(part.size())).append(" ").append(part);
   key += std::to_string(what.language);
-  return context.kernel(key, [&] {
+  return context.cached(context.kernels, key, [&] {
     tutti_kernel_desc desc{};
     desc.struct_size = sizeof desc;
     desc.language = what.language;

@@ -299,7 +299,7 @@ tutti_event* start_program(device_context& context, const cached_program& code,
 std::uint64_t launch_program(device_context& context, const lowered& program,
                              std::span<const result> outputs, const planned_group* where) {
   program.key(context.program_key);
-  cached_program& code = context.program([&] {
+  cached_program& code = context.cached(context.programs, context.program_key, [&] {
     std::unique_ptr<cached_program> ahead;
     if (where != nullptr) ahead = compile_ahead(context, *where);
     return ahead != nullptr ? std::move(ahead) : compile(context, program);

@@ -47,7 +47,7 @@ std::unique_ptr<cached_plan> prepare(const device_context& context,
 cached_plan& plan_of(device_context& context, const described_operator& call,
                      const planned_group* where = nullptr) {
   write_key(call, context.plan_key);
-  return context.plan([&] {
+  return context.cached(context.plans, context.plan_key, [&] {
     std::unique_ptr<cached_plan> ahead;
     if (where != nullptr) ahead = plan_ahead(context, *where);
     return ahead != nullptr ? std::move(ahead) : prepare(context, call);
