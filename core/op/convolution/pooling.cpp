@@ -317,32 +317,18 @@ std::vector<std::int64_t> spatial_axes_of(const array& x) {
   return axes;
 }
 
-// Iterates over the `places` windows into which an extent is divided, window i from floor(i extent
-// / places) to ceil((i + 1) extent / places), without products that overflow.
-class adaptive_windows {
- public:
-  adaptive_windows(std::int64_t extent, std::int64_t places)
-      : whole_(extent / places), rest_(extent % places), places_(places) {}
-  struct window {
-    std::int64_t begin, end;
-  };
-  window next() {
-    const std::int64_t begin = begin_;
-    begin_ += whole_;
-    // The sum may exceed 63 bits.
-    if (over_ >= places_ - rest_) {
-      over_ -= places_ - rest_;
-      ++begin_;
-    } else {
-      over_ += rest_;
-    }
-    return {begin, begin_ + (over_ > 0 ? 1 : 0)};
-  }
-
- private:
-  std::int64_t whole_, rest_, places_;
-  std::int64_t begin_ = 0, over_ = 0;  // of the next window: in parts of 1 / places_ of an element
+struct adaptive_window {
+  std::int64_t begin, end;
 };
+
+// Window i of the `places` into which an extent is divided, from floor(i extent / places) to
+// ceil((i + 1) extent / places).
+adaptive_window window_of(std::int64_t i, std::int64_t extent, std::int64_t places) {
+  __extension__ using wide = __int128;
+  const auto share = [&](std::int64_t count) { return wide{count} * extent; };
+  return {static_cast<std::int64_t>(share(i) / places),
+          static_cast<std::int64_t>((share(i + 1) + places - 1) / places)};
+}
 
 // x with the axis divided into windows of equal length.
 array cut_evenly(const array& x, int axis, std::int64_t places) {
@@ -358,9 +344,8 @@ array adaptive_mean(const array& x, int axis, std::int64_t places) {
   if (places > 0 && extent % places == 0) return mean(cut_evenly(x, axis, places), axis + 1);
   const std::int64_t size = graph::extent_product(extent, places, "adaptive_avg_pool");
   auto weights = detail::host_vector<double>("adaptive_avg_pool", static_cast<std::uint64_t>(size));
-  adaptive_windows windows(extent, places);
   for (std::int64_t i = 0; i < places; ++i) {
-    const auto w = windows.next();
+    const adaptive_window w = window_of(i, extent, places);
     for (std::int64_t k = w.begin; k < w.end; ++k)
       weights[static_cast<std::size_t>(k * places + i)] = 1 / static_cast<double>(w.end - w.begin);
   }
@@ -375,18 +360,16 @@ array adaptive_maximum(const array& x, int axis, std::int64_t places) {
   detail::require_host_memory("adaptive_max_pool", static_cast<std::uint64_t>(places),
                               sizeof(std::int64_t));
   std::int64_t width = 0;
-  adaptive_windows measured(extent, places);
   for (std::int64_t i = 0; i < places; ++i) {
-    const auto w = measured.next();
+    const adaptive_window w = window_of(i, extent, places);
     width = std::max(width, w.end - w.begin);
   }
   // Shorter windows repeat their last element.
   const std::int64_t size = graph::extent_product(width, places, "adaptive_max_pool");
   auto index =
       detail::host_vector<std::int64_t>("adaptive_max_pool", static_cast<std::uint64_t>(size));
-  adaptive_windows windows(extent, places);
   for (std::int64_t i = 0; i < places; ++i) {
-    const auto w = windows.next();
+    const adaptive_window w = window_of(i, extent, places);
     for (std::int64_t k = 0; k < width; ++k)
       index[static_cast<std::size_t>(i * width + k)] = std::min(w.begin + k, w.end - 1);
   }
