@@ -90,7 +90,6 @@ struct journal::state {
     base::private_folder::claim claim;
     content now;
     std::vector<std::thread::id> threads{};  // one for each time that it was entered
-    bool is_given_up = false;
   };
 
   const std::filesystem::path path;
@@ -148,7 +147,7 @@ void journal::go_on(std::string_view key, std::string_view text) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
   const auto found = s.entered.find(key);
-  if (found == s.entered.end() || found->second.is_given_up) return;
+  if (found == s.entered.end()) return;
   found->second.now.text = text;
   found->second.claim.rewrite(found->second.now.written());
 }
@@ -172,13 +171,6 @@ void journal::leave(std::string_view key, past before) {
   s.entered.erase(found);
 }
 
-void journal::give_up(std::string_view key) {
-  state& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  if (const auto found = s.entered.find(key); found != s.entered.end())
-    found->second.is_given_up = true;
-}
-
 void journal::close() {
   if (base::is_fork()) return;  // they are the parent's, and so may the mutex be
   state& s = *state_;
@@ -186,7 +178,6 @@ void journal::close() {
   s.is_closed = true;
   std::erase_if(s.entered, [&](const auto& entry) {
     const state::mark& m = entry.second;
-    if (m.is_given_up) return false;
     if (std::find(m.threads.begin(), m.threads.end(), std::this_thread::get_id()) !=
         m.threads.end()) {
       logging::error("this process ends within {}", m.now.text);

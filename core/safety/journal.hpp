@@ -38,8 +38,6 @@ class TUTTI_INTERNAL_API journal {
   /// level 2 on: the safer method succeeded.
   enum class past { forgotten, settled };
   void leave(std::string_view key, past before = past::forgotten);
-  /// The step is not waited for any more: its entry outlives the process, unless it is left.
-  void give_up(std::string_view key);
   /// exit() has begun. Steps of other threads have not ended the process, and no more steps are
   /// entered; the step of this thread has called exit(), and is kept.
   void close();
