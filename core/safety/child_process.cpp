@@ -36,50 +36,29 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-class file_actions {
- public:
-  file_actions() { posix_spawn_file_actions_init(&actions_); }
-  ~file_actions() { posix_spawn_file_actions_destroy(&actions_); }
-  file_actions(const file_actions&) = delete;
-  file_actions& operator=(const file_actions&) = delete;
-  posix_spawn_file_actions_t* get() { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-};
-
-// Restores the default signal handling.
-class usual_signals {
- public:
-  usual_signals() {
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_init(&attributes_);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  }
-  ~usual_signals() { posix_spawnattr_destroy(&attributes_); }
-  usual_signals(const usual_signals&) = delete;
-  usual_signals& operator=(const usual_signals&) = delete;
-  const posix_spawnattr_t* get() const { return &attributes_; }
-
- private:
-  posix_spawnattr_t attributes_{};
-};
-
+// With the default signal handling.
 int spawn(const std::filesystem::path& program, std::vector<std::string> arguments,
           int connection) {
   arguments.insert(arguments.begin(), program.string());
   std::vector<std::string> variables = environment();
-  file_actions actions;
-  posix_spawn_file_actions_adddup2(actions.get(), connection, STDIN_FILENO);
-  posix_spawn_file_actions_addopen(actions.get(), STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  const usual_signals signals;
+  const std::vector<char*> argv = pointers(arguments), envp = pointers(variables);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, connection, STDIN_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  sigset_t all, none;
+  sigfillset(&all);
+  sigemptyset(&none);
+  posix_spawnattr_t signals;
+  posix_spawnattr_init(&signals);
+  posix_spawnattr_setsigdefault(&signals, &all);
+  posix_spawnattr_setsigmask(&signals, &none);
+  posix_spawnattr_setflags(&signals, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
-  const int failed = posix_spawn(&child, program.c_str(), actions.get(), signals.get(),
-                                 pointers(arguments).data(), pointers(variables).data());
+  const int failed =
+      posix_spawn(&child, program.c_str(), &actions, &signals, argv.data(), envp.data());
+  posix_spawnattr_destroy(&signals);
+  posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return failed;
   // Continues in a separate process, because the application may be waiting for its children too.
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
