@@ -7,8 +7,9 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/env.hpp"
@@ -16,29 +17,20 @@
 namespace tutti::logging {
 namespace {
 
-spdlog::level::level_enum to_spdlog(level at) noexcept {
-  switch (at) {
-    case level::off:
-      return spdlog::level::off;
-    case level::error:
-      return spdlog::level::err;
-    case level::warn:
-      return spdlog::level::warn;
-    case level::info:
-      return spdlog::level::info;
-    case level::debug:
-      return spdlog::level::debug;
-  }
-  return spdlog::level::off;
-}
+struct known_level {
+  std::string_view word;
+  level at;
+  spdlog::level::level_enum of_spdlog;
+};
+constexpr known_level levels[] = {{"off", level::off, spdlog::level::off},
+                                  {"error", level::error, spdlog::level::err},
+                                  {"warn", level::warn, spdlog::level::warn},
+                                  {"info", level::info, spdlog::level::info},
+                                  {"debug", level::debug, spdlog::level::debug}};
 
-std::optional<level> parse(std::string_view word) {
-  if (word == "off") return level::off;
-  if (word == "error") return level::error;
-  if (word == "warn") return level::warn;
-  if (word == "info") return level::info;
-  if (word == "debug") return level::debug;
-  return std::nullopt;
+spdlog::level::level_enum to_spdlog(level at) noexcept {
+  const auto* const found = std::ranges::find(levels, at, &known_level::at);
+  return found != std::end(levels) ? found->of_spdlog : spdlog::level::off;
 }
 
 std::shared_ptr<spdlog::logger> make_logger() {
@@ -48,8 +40,9 @@ std::shared_ptr<spdlog::logger> make_logger() {
   made->set_pattern("tutti: %l: %v");
   made->set_level(spdlog::level::warn);
   if (const auto word = base::env("TUTTI_LOG")) {
-    if (const auto chosen = parse(*word))
-      made->set_level(to_spdlog(*chosen));
+    const auto* const chosen = std::ranges::find(levels, *word, &known_level::word);
+    if (chosen != std::end(levels))
+      made->set_level(chosen->of_spdlog);
     else
       made->warn("TUTTI_LOG={}: expected off, error, warn, info or debug; using warn", *word);
   }
