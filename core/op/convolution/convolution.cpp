@@ -182,53 +182,19 @@ window_padding::window_padding(std::span<const pad_width> each) {
   for (const auto& [before, after] : each) before_.push_back(before), after_.push_back(after);
 }
 
-array conv1d(const array& x, const array& w, const convolution_options& options) {
-  return convolution(x, w, options, 1, "conv1d");
-}
-array conv2d(const array& x, const array& w, const convolution_options& options) {
-  return convolution(x, w, options, 2, "conv2d");
-}
-array conv3d(const array& x, const array& w, const convolution_options& options) {
-  return convolution(x, w, options, 3, "conv3d");
-}
-
-array conv1d(const array& x, const array& w, const array& bias,
-             const convolution_options& options) {
-  return with_bias(conv1d(x, w, options), bias, options.order, "conv1d");
-}
-array conv2d(const array& x, const array& w, const array& bias,
-             const convolution_options& options) {
-  return with_bias(conv2d(x, w, options), bias, options.order, "conv2d");
-}
-array conv3d(const array& x, const array& w, const array& bias,
-             const convolution_options& options) {
-  return with_bias(conv3d(x, w, options), bias, options.order, "conv3d");
-}
-
-array conv_transpose1d(const array& x, const array& w,
-                       const transposed_convolution_options& options) {
-  return transposed(x, w, options, 1, "conv_transpose1d");
-}
-array conv_transpose2d(const array& x, const array& w,
-                       const transposed_convolution_options& options) {
-  return transposed(x, w, options, 2, "conv_transpose2d");
-}
-array conv_transpose3d(const array& x, const array& w,
-                       const transposed_convolution_options& options) {
-  return transposed(x, w, options, 3, "conv_transpose3d");
-}
-
-array conv_transpose1d(const array& x, const array& w, const array& bias,
-                       const transposed_convolution_options& options) {
-  return with_bias(conv_transpose1d(x, w, options), bias, options.order, "conv_transpose1d");
-}
-array conv_transpose2d(const array& x, const array& w, const array& bias,
-                       const transposed_convolution_options& options) {
-  return with_bias(conv_transpose2d(x, w, options), bias, options.order, "conv_transpose2d");
-}
-array conv_transpose3d(const array& x, const array& w, const array& bias,
-                       const transposed_convolution_options& options) {
-  return with_bias(conv_transpose3d(x, w, options), bias, options.order, "conv_transpose3d");
-}
+#define TUTTI_CONVOLUTION(name, spatial, function, options_type)                               \
+  array name(const array& x, const array& w, const options_type& options) {                    \
+    return function(x, w, options, spatial, #name);                                            \
+  }                                                                                            \
+  array name(const array& x, const array& w, const array& bias, const options_type& options) { \
+    return with_bias(name(x, w, options), bias, options.order, #name);                         \
+  }
+TUTTI_CONVOLUTION(conv1d, 1, convolution, convolution_options)
+TUTTI_CONVOLUTION(conv2d, 2, convolution, convolution_options)
+TUTTI_CONVOLUTION(conv3d, 3, convolution, convolution_options)
+TUTTI_CONVOLUTION(conv_transpose1d, 1, transposed, transposed_convolution_options)
+TUTTI_CONVOLUTION(conv_transpose2d, 2, transposed, transposed_convolution_options)
+TUTTI_CONVOLUTION(conv_transpose3d, 3, transposed, transposed_convolution_options)
+#undef TUTTI_CONVOLUTION
 
 }  // namespace tutti
