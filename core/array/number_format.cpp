@@ -7,8 +7,10 @@
 #include <charconv>
 #include <cmath>
 #include <complex>
-#include <cstdint>
+#include <type_traits>
 
+#include "graph/fold.hpp"
+#include "semantics/host_complex.hpp"
 #include "semantics/host_half.hpp"
 
 namespace tutti {
@@ -151,13 +153,6 @@ class float_format {
   int whole_ = 0, fraction_ = 0, exponent_ = 0;
 };
 
-template <class T>
-std::vector<std::string> integers(const array& a) {
-  std::vector<std::string> out;
-  for (T v : a.to_vector<T>()) out.push_back(std::to_string(v));
-  return out;
-}
-
 std::vector<std::string> aligned(std::vector<std::string> words) {
   std::size_t width = 0;
   for (const std::string& w : words) width = std::max(width, w.size());
@@ -201,38 +196,24 @@ std::vector<double> floats(const array& a) {
 }  // namespace
 
 std::vector<std::string> formatted(const array& a, int precision) {
-  std::vector<std::string> out;
-  switch (a.dtype()) {
-    case dtype::boolean:
+  return graph::with_type(a.dtype(), [&](auto type) -> std::vector<std::string> {
+    using T = decltype(type);
+    std::vector<std::string> out;
+    if constexpr (std::is_same_v<T, bool>) {
       for (bool v : a.to_vector<bool>()) out.emplace_back(v ? "true" : "false");
       return aligned(out);
-    case dtype::i8:
-      return aligned(integers<std::int8_t>(a));
-    case dtype::i16:
-      return aligned(integers<std::int16_t>(a));
-    case dtype::i32:
-      return aligned(integers<std::int32_t>(a));
-    case dtype::i64:
-      return aligned(integers<std::int64_t>(a));
-    case dtype::u8:
-      return aligned(integers<std::uint8_t>(a));
-    case dtype::u16:
-      return aligned(integers<std::uint16_t>(a));
-    case dtype::u32:
-      return aligned(integers<std::uint32_t>(a));
-    case dtype::u64:
-      return aligned(integers<std::uint64_t>(a));
-    case dtype::c64:
-      return complex_numbers<float>(a, precision);
-    case dtype::c128:
-      return complex_numbers<double>(a, precision);
-    default:
-      break;
-  }
-  const std::vector<double> values = floats(a);
-  const float_format show(values, a.dtype(), precision, false);
-  for (double v : values) out.push_back(show(v));
-  return out;
+    } else if constexpr (std::is_integral_v<T>) {
+      for (T v : a.to_vector<T>()) out.push_back(std::to_string(v));
+      return aligned(out);
+    } else if constexpr (host::Complex<T>) {
+      return complex_numbers<host::real_of_t<T>>(a, precision);
+    } else {
+      const std::vector<double> values = floats(a);
+      const float_format show(values, a.dtype(), precision, false);
+      for (double v : values) out.push_back(show(v));
+      return out;
+    }
+  });
 }
 
 }  // namespace tutti

@@ -41,39 +41,6 @@ constant_value made_of(T value) {
   return out;
 }
 
-// Calls f with a value of the C++ type of compute_dtype(t).
-template <class F>
-auto with_type(dtype t, F&& f) {
-  switch (compute_dtype(t)) {
-    case dtype::boolean:
-      return f(bool{});
-    case dtype::i8:
-      return f(std::int8_t{});
-    case dtype::i16:
-      return f(std::int16_t{});
-    case dtype::i32:
-      return f(std::int32_t{});
-    case dtype::i64:
-      return f(std::int64_t{});
-    case dtype::u8:
-      return f(std::uint8_t{});
-    case dtype::u16:
-      return f(std::uint16_t{});
-    case dtype::u32:
-      return f(std::uint32_t{});
-    case dtype::u64:
-      return f(std::uint64_t{});
-    case dtype::f32:
-      return f(float{});
-    case dtype::c64:
-      return f(std::complex<float>{});
-    case dtype::c128:
-      return f(std::complex<double>{});
-    default:
-      return f(double{});
-  }
-}
-
 template <class From>
 constant_value from_value(dtype t, From value) {
   return with_type(t, [&](auto to) {
