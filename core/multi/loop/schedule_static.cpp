@@ -66,27 +66,16 @@ class parts_by_weight {
   range_list left_over_;
 };
 
-class given_weights final : public schedule_policy {
+/// Until weights are set, the workers are measured.
+class split_once final : public schedule_policy {
  public:
-  given_weights(std::vector<double> weights, std::int64_t units) : parts_(weights.size()) {
-    parts_.split(range_list(index_range{0, units}), std::move(weights));
-  }
-  std::optional<index_range> next(std::size_t worker, double) override {
-    return parts_.next(worker);
-  }
-  void done(std::size_t, const index_range&, double, double) override {}
-  void failed(std::size_t worker, std::span<const index_range> unfinished, double) override {
-    parts_.failed(worker, unfinished);
-  }
-
- private:
-  parts_by_weight parts_;
-};
-
-class measured_weights final : public schedule_policy {
- public:
-  measured_weights(std::size_t workers, std::int64_t units)
+  split_once(std::size_t workers, std::int64_t units)
       : known_(workers, units), pool_(index_range{0, units}), parts_(workers) {}
+
+  void set_weights(std::vector<double> weights) {
+    parts_.split(std::move(pool_), std::move(weights));
+    split_ = true;
+  }
 
   std::optional<index_range> next(std::size_t worker, double now) override {
     if (split_) return parts_.next(worker);
@@ -119,10 +108,9 @@ class measured_weights final : public schedule_policy {
       speeds[i] = known_.speed(i, now);
     }
     if (std::accumulate(speeds.begin(), speeds.end(), 0.0) <= 0) return;
-    parts_.split(std::move(pool_), speeds);
-    for (std::size_t i = 0; i < speeds.size(); ++i)
+    set_weights(std::move(speeds));
+    for (std::size_t i = 0; i < known_.size(); ++i)
       if (!known_.alive(i)) parts_.failed(i, {});
-    split_ = true;
   }
 
   worker_estimates known_;
@@ -134,11 +122,13 @@ class measured_weights final : public schedule_policy {
 }  // namespace
 
 std::unique_ptr<schedule_policy> make_static(std::vector<double> weights, std::int64_t units) {
-  return std::make_unique<given_weights>(std::move(weights), units);
+  auto made = std::make_unique<split_once>(weights.size(), units);
+  made->set_weights(std::move(weights));
+  return made;
 }
 
 std::unique_ptr<schedule_policy> make_measured(std::size_t workers, std::int64_t units) {
-  return std::make_unique<measured_weights>(workers, units);
+  return std::make_unique<split_once>(workers, units);
 }
 
 }  // namespace tutti::multi
