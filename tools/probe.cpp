@@ -96,7 +96,7 @@ std::string probe(const plugins::plugin_file& file, depth how, const time_limits
     if (seen.is_done)
       failure += " at the end of the process";
     else if (trace)
-      failure += ": " + trace->why;
+      failure += ": " + trace->text;
     else if (!seen.step.empty())
       failure += " within " + seen.step;
   }

@@ -277,18 +277,18 @@ std::string plugin_loader::why_passed_over(const plugin_file& file, wanted why) 
   if (!before) return {};
   if (why == wanted::by_name) {
     logging::warn("{}: {}; it was asked for by name, and is tried again", file.path.string(),
-                  before->why);
+                  before->text);
     return {};
   }
-  if (before->is_verdict) return before->why;
-  logging::warn("{}: {}; a process beside this one tries it", file.path.string(), before->why);
+  if (before->is_verdict) return before->text;
+  logging::warn("{}: {}; a process beside this one tries it", file.path.string(), before->text);
   const auto failure = try_in_child(file.name);
-  if (!failure) return before->why;
+  if (!failure) return before->text;
   if (failure->empty()) return {};
   // The child has written an entry of its own, which is more detailed.
   const auto after = trace_of(*notes_, file.path);
   const std::string verdict =
-      fmt::format("{}, and one beside this did: {}", (after ? *after : *before).why, *failure);
+      fmt::format("{}, and one beside this did: {}", (after ? *after : *before).text, *failure);
   fail_plugin(*notes_, file.path, verdict);
   return verdict;
 }

@@ -103,11 +103,11 @@ void plugin_visit::go_on(std::string_view step) {
   if (notes_ != nullptr) notes_->go_on(key_, text_of(plugin_, step));
 }
 
-std::optional<plugin_trace> trace_of(safety::journal& notes, const std::filesystem::path& plugin) {
-  const auto found = notes.find(key_of(plugin), stamp_of(plugin));
-  if (!found) return std::nullopt;
-  if (found->is_verdict) return plugin_trace{true, found->text};
-  return plugin_trace{false, "an earlier process ended within " + found->text};
+std::optional<safety::journal::trace> trace_of(safety::journal& notes,
+                                               const std::filesystem::path& plugin) {
+  auto found = notes.find(key_of(plugin), stamp_of(plugin));
+  if (found && !found->is_verdict) found->text.insert(0, "an earlier process ended within ");
+  return found;
 }
 
 void fail_plugin(safety::journal& notes, const std::filesystem::path& plugin,

@@ -36,14 +36,10 @@ class plugin_visit {
   std::uint32_t ends_ = 0;
 };
 
-/// "an earlier process ended within device.count of FILE", or the argument of fail_plugin();
-/// nothing if there is no entry for the file in its present state.
-struct plugin_trace {
-  bool is_verdict = false;
-  std::string why;
-};
-TUTTI_INTERNAL_API std::optional<plugin_trace> trace_of(safety::journal& notes,
-                                                        const std::filesystem::path& plugin);
+/// With the text "an earlier process ended within device.count of FILE", or the argument of
+/// fail_plugin(); nothing if there is no entry for the file in its present state.
+TUTTI_INTERNAL_API std::optional<safety::journal::trace> trace_of(
+    safety::journal& notes, const std::filesystem::path& plugin);
 TUTTI_INTERNAL_API void fail_plugin(safety::journal& notes, const std::filesystem::path& plugin,
                                     std::string_view how);
 TUTTI_INTERNAL_API void forget_plugin(safety::journal& notes, const std::filesystem::path& plugin);
