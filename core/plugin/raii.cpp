@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/one_line.hpp"
@@ -12,32 +13,23 @@
 
 namespace tutti::plugins {
 
-const char* text_of_code(int32_t code) noexcept {
-  switch (code) {
-    case TUTTI_ERROR_INTERNAL:
-      return "internal error of the plugin";
-    case TUTTI_ERROR_INVALID_ARGUMENT:
-      return "invalid argument";
-    case TUTTI_ERROR_UNSUPPORTED:
-      return "not supported";
-    case TUTTI_ERROR_OUT_OF_MEMORY:
-      return "out of memory";
-    case TUTTI_ERROR_DEVICE_LOST:
-      return "the device was lost";
-    case TUTTI_ERROR_COMPILE:
-      return "a program did not compile";
-    case TUTTI_ERROR_DRIVER:
-      return "driver error";
-    case TUTTI_ERROR_TIMEOUT:
-      return "timed out";
-    case TUTTI_ERROR_NO_DRIVER:
-      return "no driver";
-    default:
-      return "unknown error";
-  }
-}
-
 namespace {
+
+const char* text_of_code(std::int32_t code) noexcept {
+  static constexpr std::pair<std::int32_t, const char*> texts[] = {
+      {TUTTI_ERROR_INTERNAL, "internal error of the plugin"},
+      {TUTTI_ERROR_INVALID_ARGUMENT, "invalid argument"},
+      {TUTTI_ERROR_UNSUPPORTED, "not supported"},
+      {TUTTI_ERROR_OUT_OF_MEMORY, "out of memory"},
+      {TUTTI_ERROR_DEVICE_LOST, "the device was lost"},
+      {TUTTI_ERROR_COMPILE, "a program did not compile"},
+      {TUTTI_ERROR_DRIVER, "driver error"},
+      {TUTTI_ERROR_TIMEOUT, "timed out"},
+      {TUTTI_ERROR_NO_DRIVER, "no driver"}};
+  for (const auto& [known, text] : texts)
+    if (code == known) return text;
+  return "unknown error";
+}
 
 void append(std::string& text, std::string_view part, std::string_view separator) {
   if (part.empty()) return;

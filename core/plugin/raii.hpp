@@ -15,9 +15,6 @@
 
 namespace tutti::plugins {
 
-/// "driver error" for TUTTI_ERROR_DRIVER.
-TUTTI_INTERNAL_API const char* text_of_code(int32_t code) noexcept;
-
 /// Throws device_error or out_of_memory "WHERE: ACTION DETAIL: message (vendor code)" and releases
 /// `status`. `device` is the value of device_error::device().
 [[noreturn]] TUTTI_INTERNAL_API void throw_status(tutti_status* status, std::string_view where,
@@ -81,6 +78,15 @@ inline program_handle own(const plugin& p, tutti_program* x) { return {x, {&p.pr
 inline kernel_handle own(const plugin& p, tutti_kernel* k) { return {k, {&p.kernel.release}}; }
 inline plan_handle own(const plugin& p, tutti_plan* x) { return {x, {&p.op.release}}; }
 
+/// The object that a function of a plugin creates with these arguments.
+template <class T, class Function, class... Args>
+auto create(const opened_device& d, const guarded<Function>& function, std::string_view action,
+            std::string_view detail, Args... args) {
+  T* made = nullptr;
+  check(function(args..., &made), d, action, detail);
+  return own(*d.plugin, require_made(function, made, d));
+}
+
 inline buffer_handle allocate(const opened_device& d, uint64_t bytes,
                               tutti_memory_kind kind = TUTTI_MEMORY_DEVICE) {
   tutti_buffer* made = nullptr;
@@ -91,16 +97,12 @@ inline buffer_handle allocate(const opened_device& d, uint64_t bytes,
 }
 
 inline stream_handle create_stream(const opened_device& d, uint32_t flags = 0) {
-  tutti_stream* made = nullptr;
   const tutti_stream_desc desc{sizeof desc, flags, 0};
-  check(d.plugin->stream.create(d.handle, &desc, &made), d, "create a stream");
-  return own(*d.plugin, require_made(d.plugin->stream.create, made, d));
+  return create<tutti_stream>(d, d.plugin->stream.create, "create a stream", {}, d.handle, &desc);
 }
 
 inline event_handle record_event(const opened_device& d, tutti_stream* stream) {
-  tutti_event* made = nullptr;
-  check(d.plugin->stream.record(stream, &made), d, "record an event");
-  return own(*d.plugin, require_made(d.plugin->stream.record, made, d));
+  return create<tutti_event>(d, d.plugin->stream.record, "record an event", {}, stream);
 }
 
 /// A plugin's message, as one line; `otherwise` if it is empty.
@@ -117,24 +119,18 @@ inline std::string why_unsupported(const opened_device& d, const tutti_program_d
 }
 
 inline program_handle create_program(const opened_device& d, const tutti_program_desc& desc) {
-  tutti_program* made = nullptr;
-  check(d.plugin->program.create(d.handle, &desc, &made), d, "compile",
-        desc.label != nullptr ? desc.label : "");
-  return own(*d.plugin, require_made(d.plugin->program.create, made, d));
+  return create<tutti_program>(d, d.plugin->program.create, "compile",
+                               desc.label != nullptr ? desc.label : "", d.handle, &desc);
 }
 
 inline kernel_handle create_kernel(const opened_device& d, const tutti_kernel_desc& desc) {
-  tutti_kernel* made = nullptr;
-  check(d.plugin->kernel.create(d.handle, &desc, &made), d, "compile", desc.label);
-  return own(*d.plugin, require_made(d.plugin->kernel.create, made, d));
+  return create<tutti_kernel>(d, d.plugin->kernel.create, "compile", desc.label, d.handle, &desc);
 }
 
 /// `label` is for messages.
 inline plan_handle create_plan(const opened_device& d, const tutti_operator_desc& desc,
                                std::string_view label) {
-  tutti_plan* made = nullptr;
-  check(d.plugin->op.create(d.handle, &desc, &made), d, "prepare", label);
-  return own(*d.plugin, require_made(d.plugin->op.create, made, d));
+  return create<tutti_plan>(d, d.plugin->op.create, "prepare", label, d.handle, &desc);
 }
 
 }  // namespace tutti::plugins
