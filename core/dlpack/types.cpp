@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace tutti::dlpack {
 namespace {
 
@@ -30,31 +32,18 @@ constexpr memory_kind memories[] = {
     {kDLOpenCL, TUTTI_NATIVE_OPENCL, "opencl", false},
 };
 
+constexpr std::pair<DLDeviceType, const char*> names[] = {
+    {kDLCPU, "kDLCPU"},           {kDLCUDA, "kDLCUDA"},
+    {kDLCUDAHost, "kDLCUDAHost"}, {kDLOpenCL, "kDLOpenCL"},
+    {kDLVulkan, "kDLVulkan"},     {kDLMetal, "kDLMetal"},
+    {kDLROCM, "kDLROCM"},         {kDLROCMHost, "kDLROCMHost"},
+    {kDLOneAPI, "kDLOneAPI"},     {kDLCUDAManaged, "kDLCUDAManaged"},
+};
+
 const char* name_of(DLDeviceType type) {
-  switch (static_cast<std::int32_t>(type)) {
-    case kDLCPU:
-      return "kDLCPU";
-    case kDLCUDA:
-      return "kDLCUDA";
-    case kDLCUDAHost:
-      return "kDLCUDAHost";
-    case kDLOpenCL:
-      return "kDLOpenCL";
-    case kDLVulkan:
-      return "kDLVulkan";
-    case kDLMetal:
-      return "kDLMetal";
-    case kDLROCM:
-      return "kDLROCM";
-    case kDLROCMHost:
-      return "kDLROCMHost";
-    case kDLCUDAManaged:
-      return "kDLCUDAManaged";
-    case kDLOneAPI:
-      return "kDLOneAPI";
-    default:
-      return "device type";
-  }
+  for (const auto& [known, name] : names)
+    if (known == type) return name;
+  return "device type";
 }
 
 }  // namespace
