@@ -46,6 +46,12 @@ void rethrow_refused_setting(const std::exception_ptr& failure) {
   }
 }
 
+device_list all_of(std::deque<opened_device>& devices) {
+  device_list list;
+  for (opened_device& d : devices) list.push_back(&d);
+  return list;
+}
+
 opened_device* first_of(const device_list& all, device_type type) {
   for (opened_device* d : all)
     if (d->properties.type == type) return d;
@@ -83,16 +89,12 @@ bool matches(const opened_device& d, const device_item& item) {
 
 device_list select(const device_list& all, const device_item& item) {
   using kind = device_item::kind;
-  device_list picked;
   if (item.what == kind::preferred) {
-    for (const auto type : {device_type::gpu, device_type::accelerator, device_type::cpu}) {
-      if (opened_device* d = first_of(all, type)) {
-        picked.push_back(d);
-        break;
-      }
-    }
-    return picked;
+    for (const auto type : {device_type::gpu, device_type::accelerator, device_type::cpu})
+      if (opened_device* d = first_of(all, type)) return {d};
+    return {};
   }
+  device_list picked;
   for (opened_device* d : all)
     if (matches(*d, item)) picked.push_back(d);
   // One card may appear on two platforms of a plugin; these selectors mean one device.
@@ -161,9 +163,7 @@ device_list device_registry::devices_of(const std::string& backend) {
   const std::lock_guard lock(mutex_);
   enumeration& found = enumerate(backend, wanted::by_name);
   if (found.failure) std::rethrow_exception(found.failure);
-  device_list list;
-  for (opened_device& d : found.devices) list.push_back(&d);
-  return list;
+  return all_of(found.devices);
 }
 
 /// Like devices_of for the automatic choice: a failure is added to `tried`, not thrown.
@@ -177,9 +177,7 @@ device_list device_registry::usable(const std::string& backend, std::string& tri
   for (const unusable& device : found.refused) note(device.reason);
   if (!found.failure && found.devices.empty() && found.refused.empty())
     note(backend + ": found no device");
-  device_list list;
-  for (opened_device& d : found.devices) list.push_back(&d);
-  return list;
+  return all_of(found.devices);
 }
 
 device_list device_registry::automatic(bool first_only) {
@@ -221,8 +219,7 @@ device_list device_registry::automatic(bool first_only) {
 device_list device_registry::matching(const device_item& item) {
   enumeration& found = enumerate(item.backend, wanted::by_name);
   if (found.failure) std::rethrow_exception(found.failure);
-  device_list all;
-  for (opened_device& d : found.devices) all.push_back(&d);
+  const device_list all = all_of(found.devices);
   device_list picked = select(all, item);
   if (picked.empty()) {
     std::string why = all.empty() ? item.backend + " found no device"
