@@ -3,6 +3,8 @@
 // Factors, solutions and decompositions: operands reshaped to [B,M,N] and back.
 #include "tutti/linalg.hpp"
 
+#include <type_traits>
+
 #include "base/named_errors.hpp"
 #include "op/linalg/factors.hpp"
 #include "op/linalg/matrices.hpp"
@@ -129,41 +131,31 @@ qr_result qr(const array& x, qr_mode mode) {
 
 namespace {
 
-eigh_result eigh_of(const array& x, bool vectors, const char* label) {
-  return named(label, [&]() -> eigh_result {
-    const array a = op::as_square(x, label);
-    const shape batch = op::batch_of(a);
-    if (a.size() == 0)
-      return {real(op::nothing_like(a, op::joined(batch, a.dim(-1)))),
-              op::nothing_like(a, a.shape())};
-    const auto [w, v] = op::eigh3(op::folded(a), vectors, label);
-    return {op::unfolded(w, batch), vectors ? op::unfolded(v, batch) : array()};
-  });
-}
-
-eig_result eig_of(const array& x, bool vectors, const char* label) {
-  return named(label, [&]() -> eig_result {
+template <class Result>
+Result eigen_of(const array& x, bool vectors, const char* label) {
+  constexpr bool is_hermitian = std::is_same_v<Result, eigh_result>;
+  return named(label, [&]() -> Result {
     const array a = op::as_square(x, label);
     const shape batch = op::batch_of(a);
     if (a.size() == 0) {
-      const array none = astype(a, complex_dtype(a.dtype()));
-      return {op::nothing_like(none, op::joined(batch, a.dim(-1))),
-              op::nothing_like(none, a.shape())};
+      const array none = is_hermitian ? a : astype(a, complex_dtype(a.dtype()));
+      const array values = op::nothing_like(none, op::joined(batch, a.dim(-1)));
+      return {is_hermitian ? real(values) : values, op::nothing_like(none, a.shape())};
     }
-    const auto [w, v] = op::eig3(op::folded(a), vectors, label);
+    const auto [w, v] = (is_hermitian ? op::eigh3 : op::eig3)(op::folded(a), vectors, label);
     return {op::unfolded(w, batch), vectors ? op::unfolded(v, batch) : array()};
   });
 }
 
 }  // namespace
 
-eigh_result eigh(const array& x) { return eigh_of(x, true, "eigh"); }
+eigh_result eigh(const array& x) { return eigen_of<eigh_result>(x, true, "eigh"); }
 
-array eigvalsh(const array& x) { return eigh_of(x, false, "eigvalsh").eigenvalues; }
+array eigvalsh(const array& x) { return eigen_of<eigh_result>(x, false, "eigvalsh").eigenvalues; }
 
-eig_result eig(const array& x) { return eig_of(x, true, "eig"); }
+eig_result eig(const array& x) { return eigen_of<eig_result>(x, true, "eig"); }
 
-array eigvals(const array& x) { return eig_of(x, false, "eigvals").eigenvalues; }
+array eigvals(const array& x) { return eigen_of<eig_result>(x, false, "eigvals").eigenvalues; }
 
 svd_result svd(const array& x, bool full_matrices) {
   return named("svd", [&]() -> svd_result {
