@@ -76,25 +76,16 @@ array scatter(const array& a, const array& indices, const array& updates, intege
   return scatter_axis(a, indices, updates, axis, mode, "scatter");
 }
 
-array scatter_set(const array& a, const array& indices, const array& updates, integer axis) {
-  return scatter_axis(a, indices, updates, axis, scatter_mode::set, "scatter_set");
-}
-
-array scatter_add(const array& a, const array& indices, const array& updates, integer axis) {
-  return scatter_axis(a, indices, updates, axis, scatter_mode::add, "scatter_add");
-}
-
-array scatter_multiply(const array& a, const array& indices, const array& updates, integer axis) {
-  return scatter_axis(a, indices, updates, axis, scatter_mode::multiply, "scatter_multiply");
-}
-
-array scatter_min(const array& a, const array& indices, const array& updates, integer axis) {
-  return scatter_axis(a, indices, updates, axis, scatter_mode::min, "scatter_min");
-}
-
-array scatter_max(const array& a, const array& indices, const array& updates, integer axis) {
-  return scatter_axis(a, indices, updates, axis, scatter_mode::max, "scatter_max");
-}
+#define TUTTI_SCATTER(mode)                                                                        \
+  array scatter_##mode(const array& a, const array& indices, const array& updates, integer axis) { \
+    return scatter_axis(a, indices, updates, axis, scatter_mode::mode, "scatter_" #mode);          \
+  }
+TUTTI_SCATTER(set)
+TUTTI_SCATTER(add)
+TUTTI_SCATTER(multiply)
+TUTTI_SCATTER(min)
+TUTTI_SCATTER(max)
+#undef TUTTI_SCATTER
 
 array index_put(const array& a, std::span<const array> indices, const array& values,
                 scatter_mode mode) {
