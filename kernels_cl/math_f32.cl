@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar, branch-free f32 math for CPU-type devices: exponentials, logarithms, roots, erf and sign.
+// Scalar, branch-free f32 math for CPU-type devices: exponentials, logarithms, roots and erf.
 // Loops over these bodies vectorise; PoCL's own scalar exp, log or erf would not.
 // plugins/sdk/dialect.hpp describes the markers around the functions.
 // Argument reduction and reconstruction follow Cody & Waite, "Software Manual for the Elementary
@@ -297,11 +297,5 @@ static inline float tutti_cbrt_f32(float x) {
   y = y * as_float((k - 85 + 127) << 23);
   y = as_float(as_int(y) | (as_int(x) & 0x80000000));
   return (x == 0.0f) | !(a < INFINITY) ? x : y;
-}
-//@end
-
-//@fn tutti_sign_f32
-static inline float tutti_sign_f32(float x) {
-  return x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x + 0.0f);
 }
 //@end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar, branch-free f64 math for CPU-type devices: exponentials, logarithms, roots, erf and sign.
+// Scalar, branch-free f64 math for CPU-type devices: exponentials, logarithms, roots and erf.
 // The counterpart of math_f32.cl, which cites the methods.
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
@@ -339,8 +339,4 @@ static inline double tutti_cbrt_f64(double x) {
   y = as_double(as_long(y) | (as_long(x) & 0x8000000000000000L));
   return (x == 0.0) | !(a < INFINITY) ? x : y;
 }
-//@end
-
-//@fn tutti_sign_f64
-static inline double tutti_sign_f64(double x) { return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : x + 0.0); }
 //@end

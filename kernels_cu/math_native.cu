@@ -58,11 +58,6 @@ TUTTI_FUNCTION float tutti_$_f32(float x, float y) { return $f(x, y); }
 //@fn tutti_round_f32
 TUTTI_FUNCTION float tutti_round_f32(float x) { return rintf(x); }
 //@end
-//@fn tutti_sign_f32
-TUTTI_FUNCTION float tutti_sign_f32(float x) {
-  return x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x + 0.0f);
-}
-//@end
 //@fn tutti_floor_mod_f32
 TUTTI_FUNCTION float tutti_floor_mod_f32(float x, float y) {
   const float r = fmodf(x, y);
@@ -91,11 +86,6 @@ TUTTI_FUNCTION double tutti_$_f64(double x, double y) { return $(x, y); }
 //@end
 //@fn tutti_round_f64
 TUTTI_FUNCTION double tutti_round_f64(double x) { return rint(x); }
-//@end
-//@fn tutti_sign_f64
-TUTTI_FUNCTION double tutti_sign_f64(double x) {
-  return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : x + 0.0);
-}
 //@end
 //@fn tutti_floor_mod_f64
 TUTTI_FUNCTION double tutti_floor_mod_f64(double x, double y) {
