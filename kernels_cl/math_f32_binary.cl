@@ -145,11 +145,3 @@ static inline float tutti_floor_mod_f32(float x, float y) {
   return r == 0.0f ? z : s;
 }
 //@end
-
-//@fn tutti_minimum_f32
-static inline float tutti_minimum_f32(float x, float y) { return (y < x) | (y != y) ? y : x; }
-//@end
-
-//@fn tutti_maximum_f32
-static inline float tutti_maximum_f32(float x, float y) { return (y > x) | (y != y) ? y : x; }
-//@end

@@ -158,11 +158,3 @@ static inline double tutti_floor_mod_f64(double x, double y) {
   return r == 0.0 ? z : s;
 }
 //@end
-
-//@fn tutti_minimum_f64
-static inline double tutti_minimum_f64(double x, double y) { return (y < x) | (y != y) ? y : x; }
-//@end
-
-//@fn tutti_maximum_f64
-static inline double tutti_maximum_f64(double x, double y) { return (y > x) | (y != y) ? y : x; }
-//@end

@@ -34,12 +34,6 @@ static inline float tutti_floor_mod_f32(float x, float y) {
   return r == 0.0f ? copysign(0.0f, y) : s;
 }
 //@end
-//@fn tutti_minimum_f32
-static inline float tutti_minimum_f32(float x, float y) { return y < x || y != y ? y : x; }
-//@end
-//@fn tutti_maximum_f32
-static inline float tutti_maximum_f32(float x, float y) { return y > x || y != y ? y : x; }
-//@end
 
 //@fn tutti_signbit_f32
 static inline bool tutti_signbit_f32(float x) { return as_int(x) < 0; }
@@ -85,10 +79,4 @@ static inline double tutti_floor_mod_f64(double x, double y) {
   double s = (r < 0.0) != (y < 0.0) ? r + y : r;
   return r == 0.0 ? copysign(0.0, y) : s;
 }
-//@end
-//@fn tutti_minimum_f64
-static inline double tutti_minimum_f64(double x, double y) { return y < x || y != y ? y : x; }
-//@end
-//@fn tutti_maximum_f64
-static inline double tutti_maximum_f64(double x, double y) { return y > x || y != y ? y : x; }
 //@end

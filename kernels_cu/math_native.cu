@@ -65,12 +65,6 @@ TUTTI_FUNCTION float tutti_floor_mod_f32(float x, float y) {
   return r == 0.0f ? copysignf(0.0f, y) : s;
 }
 //@end
-//@fn tutti_minimum_f32
-TUTTI_FUNCTION float tutti_minimum_f32(float x, float y) { return y < x || y != y ? y : x; }
-//@end
-//@fn tutti_maximum_f32
-TUTTI_FUNCTION float tutti_maximum_f32(float x, float y) { return y > x || y != y ? y : x; }
-//@end
 
 //@fn tutti_$_f64 for exp exp2 expm1 log log2 log10 log1p erf erfc
 TUTTI_FUNCTION double tutti_$_f64(double x) { return $(x); }
@@ -93,12 +87,6 @@ TUTTI_FUNCTION double tutti_floor_mod_f64(double x, double y) {
   const double s = (r < 0.0) != (y < 0.0) ? r + y : r;
   return r == 0.0 ? copysign(0.0, y) : s;
 }
-//@end
-//@fn tutti_minimum_f64
-TUTTI_FUNCTION double tutti_minimum_f64(double x, double y) { return y < x || y != y ? y : x; }
-//@end
-//@fn tutti_maximum_f64
-TUTTI_FUNCTION double tutti_maximum_f64(double x, double y) { return y > x || y != y ? y : x; }
 //@end
 //@fn tutti_signbit_f32
 TUTTI_FUNCTION bool tutti_signbit_f32(float x) { return __float_as_int(x) < 0; }
