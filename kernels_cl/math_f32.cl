@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar, branch-free f32 math for CPU-type devices: exponentials, logarithms, roots, erf and
-// rounding. Loops over these bodies vectorise; PoCL's own scalar exp, log or erf would not.
-// A line "//@fn NAME [deps: ...]" opens each entry and "//@end" closes it, so that a renderer
-// can take only what a kernel needs.
+// Scalar, branch-free f32 math for CPU-type devices: exponentials, logarithms, roots and erf.
+// Loops over these bodies vectorise; PoCL's own scalar exp, log or erf would not.
+// plugins/sdk/dialect.hpp describes the markers around the functions.
 // Argument reduction and reconstruction follow Cody & Waite, "Software Manual for the Elementary
 // Functions" (1980), and Muller, "Elementary Functions" (3rd ed., 2016). Polynomials are minimax,
 // with coefficients optimised in f32 after Brisebarre & Chevillard (ARITH-18, 2007).
@@ -38,7 +37,7 @@ static inline float tutti_expr_f32(float c, float* m) {
 }
 //@end
 
-//@fn tutti_exp_f32 [deps: tutti_scale_f32 tutti_expr_f32]
+//@fn tutti_exp_f32
 static inline float tutti_exp_f32(float x) {
   float c = x > 89.0f ? 89.0f : x;
   c = c < -104.0f ? -104.0f : c;
@@ -62,7 +61,7 @@ static inline float tutti_exp2r_f32(float r) {
 }
 //@end
 
-//@fn tutti_exp2_f32 [deps: tutti_scale_f32 tutti_exp2r_f32]
+//@fn tutti_exp2_f32
 static inline float tutti_exp2_f32(float x) {
   float c = x > 129.0f ? 129.0f : x;
   c = c < -152.0f ? -152.0f : c;
@@ -86,7 +85,7 @@ static inline float tutti_expm1r_f32(float r) {
 }
 //@end
 
-//@fn tutti_expm1_f32 [deps: tutti_expm1r_f32]
+//@fn tutti_expm1_f32
 static inline float tutti_expm1_f32(float x) {
   float c = x > 89.0f ? 89.0f : x;
   c = c < -20.0f ? -20.0f : c;
@@ -137,7 +136,7 @@ static inline float tutti_logend_f32(float x, float y) {
 }
 //@end
 
-//@fn tutti_log_f32 [deps: tutti_logp_f32 tutti_logsplit_f32 tutti_logend_f32]
+//@fn tutti_log_f32
 static inline float tutti_log_f32(float x) {
   float k;
   float f = tutti_logsplit_f32(x, &k);
@@ -146,7 +145,7 @@ static inline float tutti_log_f32(float x) {
 }
 //@end
 
-//@fn tutti_log2_f32 [deps: tutti_logp_f32 tutti_logsplit_f32 tutti_logend_f32]
+//@fn tutti_log2_f32
 static inline float tutti_log2_f32(float x) {
   float k;
   float f = tutti_logsplit_f32(x, &k);
@@ -155,7 +154,7 @@ static inline float tutti_log2_f32(float x) {
 }
 //@end
 
-//@fn tutti_log10_f32 [deps: tutti_logp_f32 tutti_logsplit_f32 tutti_logend_f32]
+//@fn tutti_log10_f32
 static inline float tutti_log10_f32(float x) {
   float k;
   float f = tutti_logsplit_f32(x, &k);
@@ -165,7 +164,7 @@ static inline float tutti_log10_f32(float x) {
 }
 //@end
 
-//@fn tutti_log1pk_f32 [deps: tutti_logp_f32]
+//@fn tutti_log1pk_f32
 // log(1 + x) + b log(2) for x > -1.
 static inline float tutti_log1pk_f32(float x, float b) {
   int i = as_int(x + 1.0f) - 0x3f3504f3;
@@ -182,7 +181,7 @@ static inline float tutti_log1pk_f32(float x, float b) {
 }
 //@end
 
-//@fn tutti_log1p_f32 [deps: tutti_log1pk_f32]
+//@fn tutti_log1p_f32
 static inline float tutti_log1p_f32(float x) {
   float y = tutti_log1pk_f32(x, 0.0f);
   y = fabs(x) < 1.0e-8f ? x : y;
@@ -205,7 +204,7 @@ static inline float tutti_erfr_f32(float a) {
 }
 //@end
 
-//@fn tutti_erf_f32 [deps: tutti_erfr_f32 tutti_exp2r_f32]
+//@fn tutti_erf_f32
 // Odd polynomial near 0, 1 - 2^q(|x|) beyond.
 static inline float tutti_erf_f32(float x) {
   float a = fabs(x);
@@ -229,15 +228,11 @@ static inline float tutti_erf_f32(float x) {
 }
 //@end
 
-//@fn tutti_sqrt_f32
-static inline float tutti_sqrt_f32(float x) { return sqrt(x); }
-//@end
-
 //@fn tutti_rsqrt_f32
 static inline float tutti_rsqrt_f32(float x) { return 1.0f / sqrt(x); }
 //@end
 
-//@fn tutti_erfc_f32 [deps: tutti_erfr_f32 tutti_scale_f32 tutti_expr_f32]
+//@fn tutti_erfc_f32
 // 1 - erf(x) near 0, else exp(-x^2) p((x - 2) / (x + 2)) / (x + 2); the variable is that of
 // Shepherd & Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x" (Math. Comp. 36,
 // 1981).
@@ -302,27 +297,5 @@ static inline float tutti_cbrt_f32(float x) {
   y = y * as_float((k - 85 + 127) << 23);
   y = as_float(as_int(y) | (as_int(x) & 0x80000000));
   return (x == 0.0f) | !(a < INFINITY) ? x : y;
-}
-//@end
-
-//@fn tutti_floor_f32
-static inline float tutti_floor_f32(float x) { return floor(x); }
-//@end
-
-//@fn tutti_ceil_f32
-static inline float tutti_ceil_f32(float x) { return ceil(x); }
-//@end
-
-//@fn tutti_trunc_f32
-static inline float tutti_trunc_f32(float x) { return trunc(x); }
-//@end
-
-//@fn tutti_round_f32
-static inline float tutti_round_f32(float x) { return rint(x); }
-//@end
-
-//@fn tutti_sign_f32
-static inline float tutti_sign_f32(float x) {
-  return x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x + 0.0f);
 }
 //@end

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scalar, branch-free f32 functions of two arguments for CPU-type devices.
-// See math_f32.cl for the markers.
 
-//@fn tutti_pow_f32 [deps: tutti_scale_f32 tutti_exp2r_f32]
+//@fn tutti_pow_f32
 // 2^(y log2|x|), the logarithm in two floats from the series of atanh((m - 1) / (m + 1)); exact
 // sums and products after Dekker, "A floating-point technique" (Numer. Math. 18, 1971).
 static inline float tutti_pow_f32(float x, float y) {
@@ -54,7 +53,7 @@ static inline float tutti_pow_f32(float x, float y) {
 }
 //@end
 
-//@fn tutti_atan2_f32 [deps: tutti_atanr_f32]
+//@fn tutti_atan2_f32
 static inline float tutti_atan2_f32(float y, float x) {
   float a = fabs(x);
   float b = fabs(y);
@@ -99,14 +98,14 @@ static inline float tutti_modred_f32(float p, float l, float m, float v) {
 }
 //@end
 
-//@fn tutti_modmul_f32 [deps: tutti_modred_f32]
+//@fn tutti_modmul_f32
 static inline float tutti_modmul_f32(float a, float b, float m, float v) {
   float p = a * b;
   return tutti_modred_f32(p, fma(a, b, -p), m, v);
 }
 //@end
 
-//@fn tutti_fmod_f32 [deps: tutti_modmul_f32]
+//@fn tutti_fmod_f32
 // C's fmod, exact: with x = a 2^d, y = m in integers of 24 bits, a 2^d mod m by repeated
 // squaring (Knuth, TAOCP 2, 4.6.3), each product in two floats.
 static inline float tutti_fmod_f32(float x, float y) {
@@ -137,7 +136,7 @@ static inline float tutti_fmod_f32(float x, float y) {
 }
 //@end
 
-//@fn tutti_floor_mod_f32 [deps: tutti_fmod_f32]
+//@fn tutti_floor_mod_f32
 // The remainder with the sign of y, as Python's % and NumPy's remainder.
 static inline float tutti_floor_mod_f32(float x, float y) {
   float r = tutti_fmod_f32(x, y);
@@ -145,12 +144,4 @@ static inline float tutti_floor_mod_f32(float x, float y) {
   float z = as_float(as_int(y) & 0x80000000);
   return r == 0.0f ? z : s;
 }
-//@end
-
-//@fn tutti_minimum_f32
-static inline float tutti_minimum_f32(float x, float y) { return (y < x) | (y != y) ? y : x; }
-//@end
-
-//@fn tutti_maximum_f32
-static inline float tutti_maximum_f32(float x, float y) { return (y > x) | (y != y) ? y : x; }
 //@end

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scalar, branch-free f32 hyperbolic functions and their inverses for CPU-type devices.
-// See math_f32.cl for the markers.
 
-//@fn tutti_tanh_f32 [deps: tutti_expm1r_f32]
+//@fn tutti_tanh_f32
 static inline float tutti_tanh_f32(float x) {
   float c = 2.0f * fabs(x);
   c = c > 20.0f ? 20.0f : c;
@@ -40,7 +39,7 @@ static inline float tutti_sinhcosh_f32(float a, int want_cosh) {
 }
 //@end
 
-//@fn tutti_sinh_f32 [deps: tutti_sinhcosh_f32]
+//@fn tutti_sinh_f32
 static inline float tutti_sinh_f32(float x) {
   float a = fabs(x);
   float y = tutti_sinhcosh_f32(a, 0);
@@ -49,11 +48,11 @@ static inline float tutti_sinh_f32(float x) {
 }
 //@end
 
-//@fn tutti_cosh_f32 [deps: tutti_sinhcosh_f32]
+//@fn tutti_cosh_f32
 static inline float tutti_cosh_f32(float x) { return tutti_sinhcosh_f32(fabs(x), 1); }
 //@end
 
-//@fn tutti_asinh_f32 [deps: tutti_log1pk_f32]
+//@fn tutti_asinh_f32
 static inline float tutti_asinh_f32(float x) {
   float a = fabs(x);
   float z = a * a;
@@ -65,7 +64,7 @@ static inline float tutti_asinh_f32(float x) {
 }
 //@end
 
-//@fn tutti_acosh_f32 [deps: tutti_log1pk_f32]
+//@fn tutti_acosh_f32
 static inline float tutti_acosh_f32(float x) {
   float t = x - 1.0f;
   int big = x > 1.0e10f;
@@ -76,7 +75,7 @@ static inline float tutti_acosh_f32(float x) {
 }
 //@end
 
-//@fn tutti_atanh_f32 [deps: tutti_log1pk_f32]
+//@fn tutti_atanh_f32
 static inline float tutti_atanh_f32(float x) {
   float a = fabs(x);
   float y = 0.5f * tutti_log1pk_f32((a + a) / (1.0f - a), 0.0f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar, branch-free f32 trigonometry for CPU-type devices, accurate over the whole range. See
-// math_f32.cl for the markers. Large arguments: Payne & Hanek, "Radian reduction for trigonometric
-// functions" (SIGNUM, 1983), in fixed point, for all arguments.
+// Scalar, branch-free f32 trigonometry for CPU-type devices, accurate over the whole range.
+// Large arguments: Payne & Hanek, "Radian reduction for trigonometric functions" (SIGNUM, 1983), in
+// fixed point, for all arguments.
 
 //@fn tutti_turn_f32
 // The 96-bit number a0 a1 a2 times m, in units of 2^-94 and modulo 4: the high word, and the bits
@@ -36,7 +36,7 @@ static inline float tutti_turn_f32(uint m, uint a0, uint a1, uint a2, uint* high
 }
 //@end
 
-//@fn tutti_trig_f32 [deps: tutti_turn_f32]
+//@fn tutti_trig_f32
 // a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite. Selects choose the
 // words of 2/pi at the offset of a's exponent: there are eight constants, and gathers are slow.
 static inline float tutti_trig_f32(float a, int* q, float* e) {
@@ -96,7 +96,7 @@ static inline float tutti_cosr_f32(float r, float e, float z) {
 }
 //@end
 
-//@fn tutti_sin_f32 [deps: tutti_trig_f32 tutti_sinr_f32 tutti_cosr_f32]
+//@fn tutti_sin_f32
 static inline float tutti_sin_f32(float x) {
   float a = fabs(x);
   int q;
@@ -111,7 +111,7 @@ static inline float tutti_sin_f32(float x) {
 }
 //@end
 
-//@fn tutti_cos_f32 [deps: tutti_trig_f32 tutti_sinr_f32 tutti_cosr_f32]
+//@fn tutti_cos_f32
 static inline float tutti_cos_f32(float x) {
   float a = fabs(x);
   int q;
@@ -126,7 +126,7 @@ static inline float tutti_cos_f32(float x) {
 }
 //@end
 
-//@fn tutti_tan_f32 [deps: tutti_trig_f32]
+//@fn tutti_tan_f32
 static inline float tutti_tan_f32(float x) {
   float a = fabs(x);
   int q;
@@ -161,7 +161,7 @@ static inline float tutti_asinr_f32(float s, float z) {
 }
 //@end
 
-//@fn tutti_asin_f32 [deps: tutti_asinr_f32]
+//@fn tutti_asin_f32
 static inline float tutti_asin_f32(float x) {
   float a = fabs(x);
   int big = a > 0.5f;
@@ -175,7 +175,7 @@ static inline float tutti_asin_f32(float x) {
 }
 //@end
 
-//@fn tutti_acos_f32 [deps: tutti_asinr_f32]
+//@fn tutti_acos_f32
 static inline float tutti_acos_f32(float x) {
   float a = fabs(x);
   int big = a > 0.5f;
@@ -209,7 +209,7 @@ static inline float tutti_atanr_f32(float t) {
 }
 //@end
 
-//@fn tutti_atan_f32 [deps: tutti_atanr_f32]
+//@fn tutti_atan_f32
 static inline float tutti_atan_f32(float x) {
   float a = fabs(x);
   int big = a > 1.0f;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar, branch-free f64 math for CPU-type devices: exponentials, logarithms, roots, erf and
-// rounding. The counterpart of math_f32.cl, which explains the markers and cites the methods.
+// Scalar, branch-free f64 math for CPU-type devices: exponentials, logarithms, roots and erf.
+// The counterpart of math_f32.cl, which cites the methods.
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
 //@fn tutti_scale_f64
@@ -34,7 +34,7 @@ static inline double tutti_expr_f64(double c, double* m) {
 }
 //@end
 
-//@fn tutti_exp_f64 [deps: tutti_scale_f64 tutti_expr_f64]
+//@fn tutti_exp_f64
 static inline double tutti_exp_f64(double x) {
   double c = x > 710.0 ? 710.0 : x;
   c = c < -746.0 ? -746.0 : c;
@@ -63,7 +63,7 @@ static inline double tutti_exp2r_f64(double r) {
 }
 //@end
 
-//@fn tutti_exp2_f64 [deps: tutti_scale_f64 tutti_exp2r_f64]
+//@fn tutti_exp2_f64
 static inline double tutti_exp2_f64(double x) {
   double c = x > 1025.0 ? 1025.0 : x;
   c = c < -1077.0 ? -1077.0 : c;
@@ -92,7 +92,7 @@ static inline double tutti_expm1r_f64(double r) {
 }
 //@end
 
-//@fn tutti_expm1_f64 [deps: tutti_expm1r_f64]
+//@fn tutti_expm1_f64
 static inline double tutti_expm1_f64(double x) {
   double c = x > 710.0 ? 710.0 : x;
   c = c < -40.0 ? -40.0 : c;
@@ -146,7 +146,7 @@ static inline double tutti_logend_f64(double x, double y) {
 }
 //@end
 
-//@fn tutti_log_f64 [deps: tutti_logp_f64 tutti_logsplit_f64 tutti_logend_f64]
+//@fn tutti_log_f64
 static inline double tutti_log_f64(double x) {
   double k;
   double f = tutti_logsplit_f64(x, &k);
@@ -155,7 +155,7 @@ static inline double tutti_log_f64(double x) {
 }
 //@end
 
-//@fn tutti_log2_f64 [deps: tutti_logp_f64 tutti_logsplit_f64 tutti_logend_f64]
+//@fn tutti_log2_f64
 static inline double tutti_log2_f64(double x) {
   double k;
   double f = tutti_logsplit_f64(x, &k);
@@ -164,7 +164,7 @@ static inline double tutti_log2_f64(double x) {
 }
 //@end
 
-//@fn tutti_log10_f64 [deps: tutti_logp_f64 tutti_logsplit_f64 tutti_logend_f64]
+//@fn tutti_log10_f64
 static inline double tutti_log10_f64(double x) {
   double k;
   double f = tutti_logsplit_f64(x, &k);
@@ -174,7 +174,7 @@ static inline double tutti_log10_f64(double x) {
 }
 //@end
 
-//@fn tutti_log1pk_f64 [deps: tutti_logp_f64]
+//@fn tutti_log1pk_f64
 // log(1 + x) + b log(2) for x > -1.
 static inline double tutti_log1pk_f64(double x, double b) {
   long i = as_long(x + 1.0) - 0x3fe6a09e667f3bcdL;
@@ -191,17 +191,13 @@ static inline double tutti_log1pk_f64(double x, double b) {
 }
 //@end
 
-//@fn tutti_log1p_f64 [deps: tutti_log1pk_f64]
+//@fn tutti_log1p_f64
 static inline double tutti_log1p_f64(double x) {
   double y = tutti_log1pk_f64(x, 0.0);
   y = fabs(x) < 1.0e-17 ? x : y;
   double bad = x == -1.0 ? -INFINITY : NAN;
   return x > -1.0 ? y : bad;
 }
-//@end
-
-//@fn tutti_sqrt_f64
-static inline double tutti_sqrt_f64(double x) { return sqrt(x); }
 //@end
 
 //@fn tutti_rsqrt_f64
@@ -228,7 +224,7 @@ static inline double tutti_erfr_f64(double a) {
 }
 //@end
 
-//@fn tutti_erf_f64 [deps: tutti_erfr_f64 tutti_exp2r_f64]
+//@fn tutti_erf_f64
 // Odd polynomial near 0, 1 - 2^q(|x|) beyond.
 static inline double tutti_erf_f64(double x) {
   double a = fabs(x);
@@ -263,7 +259,7 @@ static inline double tutti_erf_f64(double x) {
 }
 //@end
 
-//@fn tutti_erfc_f64 [deps: tutti_erfr_f64 tutti_scale_f64 tutti_expr_f64]
+//@fn tutti_erfc_f64
 // As tutti_erfc_f32.
 static inline double tutti_erfc_f64(double x) {
   double a = fabs(x);
@@ -343,24 +339,4 @@ static inline double tutti_cbrt_f64(double x) {
   y = as_double(as_long(y) | (as_long(x) & 0x8000000000000000L));
   return (x == 0.0) | !(a < INFINITY) ? x : y;
 }
-//@end
-
-//@fn tutti_floor_f64
-static inline double tutti_floor_f64(double x) { return floor(x); }
-//@end
-
-//@fn tutti_ceil_f64
-static inline double tutti_ceil_f64(double x) { return ceil(x); }
-//@end
-
-//@fn tutti_trunc_f64
-static inline double tutti_trunc_f64(double x) { return trunc(x); }
-//@end
-
-//@fn tutti_round_f64
-static inline double tutti_round_f64(double x) { return rint(x); }
-//@end
-
-//@fn tutti_sign_f64
-static inline double tutti_sign_f64(double x) { return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : x + 0.0); }
 //@end

@@ -2,7 +2,7 @@
 // Scalar, branch-free f64 functions of two arguments for CPU-type devices.
 // The counterpart of math_f32_binary.cl.
 
-//@fn tutti_pow_f64 [deps: tutti_scale_f64 tutti_exp2r_f64]
+//@fn tutti_pow_f64
 // As tutti_pow_f32, with every term of log2 above 2^-65 kept in two doubles.
 static inline double tutti_pow_f64(double x, double y) {
   double a = fabs(x);
@@ -63,7 +63,7 @@ static inline double tutti_pow_f64(double x, double y) {
 }
 //@end
 
-//@fn tutti_atan2_f64 [deps: tutti_atanr_f64]
+//@fn tutti_atan2_f64
 static inline double tutti_atan2_f64(double y, double x) {
   double a = fabs(x);
   double b = fabs(y);
@@ -108,14 +108,14 @@ static inline double tutti_modred_f64(double p, double l, double m, double v) {
 }
 //@end
 
-//@fn tutti_modmul_f64 [deps: tutti_modred_f64]
+//@fn tutti_modmul_f64
 static inline double tutti_modmul_f64(double a, double b, double m, double v) {
   double p = a * b;
   return tutti_modred_f64(p, fma(a, b, -p), m, v);
 }
 //@end
 
-//@fn tutti_fmod_f64 [deps: tutti_modmul_f64]
+//@fn tutti_fmod_f64
 // As tutti_fmod_f32, in integers of 53 bits.
 static inline double tutti_fmod_f64(double x, double y) {
   double a = fabs(x);
@@ -149,7 +149,7 @@ static inline double tutti_fmod_f64(double x, double y) {
 }
 //@end
 
-//@fn tutti_floor_mod_f64 [deps: tutti_fmod_f64]
+//@fn tutti_floor_mod_f64
 // The remainder with the sign of y, as Python's % and NumPy's remainder.
 static inline double tutti_floor_mod_f64(double x, double y) {
   double r = tutti_fmod_f64(x, y);
@@ -157,12 +157,4 @@ static inline double tutti_floor_mod_f64(double x, double y) {
   double z = as_double(as_long(y) & 0x8000000000000000L);
   return r == 0.0 ? z : s;
 }
-//@end
-
-//@fn tutti_minimum_f64
-static inline double tutti_minimum_f64(double x, double y) { return (y < x) | (y != y) ? y : x; }
-//@end
-
-//@fn tutti_maximum_f64
-static inline double tutti_maximum_f64(double x, double y) { return (y > x) | (y != y) ? y : x; }
 //@end

@@ -2,7 +2,7 @@
 // Scalar, branch-free f64 hyperbolic functions and their inverses for CPU-type devices.
 // The counterpart of math_f32_hyper.cl.
 
-//@fn tutti_tanh_f64 [deps: tutti_expm1r_f64]
+//@fn tutti_tanh_f64
 static inline double tutti_tanh_f64(double x) {
   double c = 2.0 * fabs(x);
   c = c > 40.0 ? 40.0 : c;
@@ -52,7 +52,7 @@ static inline double tutti_sinhcosh_f64(double a, int want_cosh) {
 }
 //@end
 
-//@fn tutti_sinh_f64 [deps: tutti_sinhcosh_f64]
+//@fn tutti_sinh_f64
 static inline double tutti_sinh_f64(double x) {
   double a = fabs(x);
   double y = tutti_sinhcosh_f64(a, 0);
@@ -61,11 +61,11 @@ static inline double tutti_sinh_f64(double x) {
 }
 //@end
 
-//@fn tutti_cosh_f64 [deps: tutti_sinhcosh_f64]
+//@fn tutti_cosh_f64
 static inline double tutti_cosh_f64(double x) { return tutti_sinhcosh_f64(fabs(x), 1); }
 //@end
 
-//@fn tutti_asinh_f64 [deps: tutti_log1pk_f64]
+//@fn tutti_asinh_f64
 static inline double tutti_asinh_f64(double x) {
   double a = fabs(x);
   double z = a * a;
@@ -77,7 +77,7 @@ static inline double tutti_asinh_f64(double x) {
 }
 //@end
 
-//@fn tutti_acosh_f64 [deps: tutti_log1pk_f64]
+//@fn tutti_acosh_f64
 static inline double tutti_acosh_f64(double x) {
   double t = x - 1.0;
   int big = x > 1.0e20;
@@ -88,7 +88,7 @@ static inline double tutti_acosh_f64(double x) {
 }
 //@end
 
-//@fn tutti_atanh_f64 [deps: tutti_log1pk_f64]
+//@fn tutti_atanh_f64
 static inline double tutti_atanh_f64(double x) {
   double a = fabs(x);
   double y = 0.5 * tutti_log1pk_f64((a + a) / (1.0 - a), 0.0);

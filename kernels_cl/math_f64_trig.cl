@@ -17,7 +17,7 @@ constant ulong tutti_two_over_pi_f64[38] = {
     0xf6bf623f1aba10acUL, 0x1aba10ac06608df8UL};
 //@end
 
-//@fn tutti_trig_f64 [deps: tutti_two_over_pi_f64]
+//@fn tutti_trig_f64
 // a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite.
 static inline double tutti_trig_f64(double a, long* q, double* e) {
   ulong i = as_ulong(a);
@@ -89,7 +89,7 @@ static inline double tutti_cosr_f64(double r, double e, double z) {
 }
 //@end
 
-//@fn tutti_sin_f64 [deps: tutti_trig_f64 tutti_sinr_f64 tutti_cosr_f64]
+//@fn tutti_sin_f64
 static inline double tutti_sin_f64(double x) {
   double a = fabs(x);
   long q;
@@ -104,7 +104,7 @@ static inline double tutti_sin_f64(double x) {
 }
 //@end
 
-//@fn tutti_cos_f64 [deps: tutti_trig_f64 tutti_sinr_f64 tutti_cosr_f64]
+//@fn tutti_cos_f64
 static inline double tutti_cos_f64(double x) {
   double a = fabs(x);
   long q;
@@ -119,7 +119,7 @@ static inline double tutti_cos_f64(double x) {
 }
 //@end
 
-//@fn tutti_tan_f64 [deps: tutti_trig_f64]
+//@fn tutti_tan_f64
 static inline double tutti_tan_f64(double x) {
   double a = fabs(x);
   long q;
@@ -169,7 +169,7 @@ static inline double tutti_asinr_f64(double s, double z) {
 }
 //@end
 
-//@fn tutti_asin_f64 [deps: tutti_asinr_f64]
+//@fn tutti_asin_f64
 static inline double tutti_asin_f64(double x) {
   double a = fabs(x);
   int big = a > 0.5;
@@ -183,7 +183,7 @@ static inline double tutti_asin_f64(double x) {
 }
 //@end
 
-//@fn tutti_acos_f64 [deps: tutti_asinr_f64]
+//@fn tutti_acos_f64
 static inline double tutti_acos_f64(double x) {
   double a = fabs(x);
   int big = a > 0.5;
@@ -228,7 +228,7 @@ static inline double tutti_atanr_f64(double t) {
 }
 //@end
 
-//@fn tutti_atan_f64 [deps: tutti_atanr_f64]
+//@fn tutti_atan_f64
 static inline double tutti_atan_f64(double x) {
   double a = fabs(x);
   int big = a > 1.0;

@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composed functions for every schedule and both kernel languages: all functions of complex
-// numbers, logaddexp and the floor quotient. Written for float; the build derives the versions for
-// double (c64 becomes c128, f32 f64) and for CUDA. No branches, so that CPU compilers vectorise
-// them. Products, quotients and powers follow NumPy; the other functions follow C99's Annex G
-// unless stated otherwise. An entry depends on the tutti_* functions that its body names.
+// Functions for every schedule and both kernel languages: square root, rounding, sign, extrema,
+// logaddexp, the floor quotient, and all functions of complex numbers. Written for float; the build
+// derives the versions for double (c64 becomes c128, f32 f64) and for CUDA. No branches, so that
+// CPU compilers vectorise them. Products, quotients and powers follow NumPy; the other functions
+// follow C99's Annex G unless stated otherwise. An entry depends on the tutti_* functions that its
+// body names.
+
+//@fn tutti_$_f32 for sqrt floor ceil trunc
+static inline float tutti_$_f32(float x) { return $(x); }
+//@end
+//@fn tutti_round_f32
+static inline float tutti_round_f32(float x) { return rint(x); }
+//@end
+//@fn tutti_sign_f32
+static inline float tutti_sign_f32(float x) {
+  return x > 0 ? (float)1 : (x < 0 ? (float)-1 : x + 0);
+}
+//@end
+//@fn tutti_minimum_f32
+static inline float tutti_minimum_f32(float x, float y) { return ((y < x) | (y != y)) ? y : x; }
+//@end
+//@fn tutti_maximum_f32
+static inline float tutti_maximum_f32(float x, float y) { return ((y > x) | (y != y)) ? y : x; }
+//@end
 
 //@fn tutti_logaddexp_f32
 static inline float tutti_logaddexp_f32(float a, float b) {

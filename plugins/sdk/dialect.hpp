@@ -40,7 +40,8 @@ struct dialect {
                                              // ones are names of math_shared.cl
   std::string_view size_type;                // 64-bit unsigned
   std::string_view sixteen_bytes = "uint4";  // a type of one access, aligned to its size
-  // Texts of functions between "//@fn NAME [deps: A B]" and "//@end"; the first definition counts.
+  // Texts of functions between "//@fn NAME" and "//@end"; the first definition counts. Between
+  // "//@fn tutti_$_f32 for A B" and "//@end" stands the text of several, with $ for A and B.
   std::vector<std::string_view> libraries;
   // Macros TUTTI_INTEGER(name, type, unsigned type, bits) and
   // TUTTI_FLOAT_TO_INTEGER(float name, float type, name, type, low, high) and plain functions.

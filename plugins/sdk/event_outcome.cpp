@@ -48,23 +48,6 @@ const plugin_error* event_outcome::followed_failure() {
   return failure_ ? &*failure_ : nullptr;
 }
 
-void event_outcome::notify(const event_listener& listener) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!is_settled()) return listeners_.push_back(listener);
-  }
-  listener.tell(failure());
-}
-
-void event_outcome::tell_listeners() noexcept {
-  std::vector<event_listener> waiting;
-  {
-    const std::lock_guard lock(mutex_);
-    waiting.swap(listeners_);
-  }
-  for (const event_listener& one : waiting) one.tell(failure());
-}
-
 const plugin_error* failure_among(const outcomes& all) {
   for (const shared_outcome& one : all)
     if (const plugin_error* const failure = one->failure()) return failure;

@@ -30,10 +30,6 @@ class event_outcome {
  public:
   // Marks it as done, or as failed with `why`. Returns false if it is already settled.
   bool settle(const std::optional<plugin_error>& why);
-  // Calls the listener once: in tell_listeners(), or immediately if it is settled.
-  void notify(const event_listener& listener);
-  // Called after settle(), when waiters are released as well.
-  void tell_listeners() noexcept;
   bool is_settled() const { return state_.load(std::memory_order_acquire) != state::pending; }
   // Until it is settled, a failure among `others` also counts as its own, named by `words`.
   void follow(const std::vector<std::shared_ptr<event_outcome>>& others, const std::string& words);
@@ -50,7 +46,6 @@ class event_outcome {
   std::mutex mutex_;
   std::atomic<state> state_ = state::pending;
   std::optional<plugin_error> failure_;
-  std::vector<event_listener> listeners_;
   std::vector<std::pair<std::shared_ptr<event_outcome>, std::string>> followed_;
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <sstream>
 
 #include "sdk/renderer_internal.hpp"
 
@@ -58,7 +59,7 @@ namespace {
 
 struct entry {
   std::string_view body;
-  std::vector<std::string> needs;
+  std::string word;  // replaces $, if the body serves several functions
 };
 
 // The first library that defines a name wins.
@@ -70,29 +71,30 @@ std::map<std::string, entry> parse(const std::vector<std::string_view>& librarie
       const size_t line_end = text.find('\n', at);
       const size_t end = text.find("//@end", at);
       if (line_end == std::string_view::npos || end == std::string_view::npos) break;
-      std::string head(text.substr(at + 6, line_end - at - 6));
-      const std::string name = head.substr(0, head.find_first_of(" \r"));
-      entry found{text.substr(line_end + 1, end - line_end - 1), {}};
-      if (const size_t deps = head.find("[deps:"); deps != std::string::npos) {
-        std::set<std::string> names;
-        collect_functions(std::string_view(head).substr(deps), names);
-        found.needs.assign(names.begin(), names.end());
-      }
-      entries.emplace(name, std::move(found));
+      const std::string_view body = text.substr(line_end + 1, end - line_end - 1);
+      std::istringstream head(std::string(text.substr(at + 6, line_end - at - 6)));
+      std::string name, word;
+      head >> name >> word;  // "for", or nothing
+      if (word.empty()) entries.emplace(name, entry{body, {}});
+      while (head >> word) entries.emplace(replaced(name, "$", word), entry{body, word});
       at = end;
     }
   }
   return entries;
 }
 
+// Adds a function after those that its body names.
 void take(const std::map<std::string, entry>& entries, const std::string& name,
           std::set<std::string>& done, std::string& out) {
   const auto found = entries.find(name);
   if (found == entries.end() || !done.insert(name).second) return;
-  std::set<std::string> needs(found->second.needs.begin(), found->second.needs.end());
-  collect_functions(found->second.body, needs);
+  const auto& [body, word] = found->second;
+  const std::string text =
+      word.empty() ? std::string(body) : replaced(std::string(body), "$", word);
+  std::set<std::string> needs;
+  collect_functions(text, needs);
   for (const std::string& need : needs) take(entries, need, done, out);
-  out += found->second.body;
+  out += text;
 }
 
 }  // namespace
