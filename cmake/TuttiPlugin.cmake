@@ -89,12 +89,19 @@ function(tutti_join_text output)
 endfunction()
 
 # tutti_operator_kernels(FOLDER EXTENSION): the kernels of operators in one language, as FOLDER/NAME.EXTENSION
-# for every NAME of TUTTI_OPERATOR_KERNEL_NAMES: the text of kernels_cl/*_shared.cl,
+# for every NAME of TUTTI_OPERATOR_KERNEL_NAMES: the text of kernels_cl/NAME_shared.cl,
 # preceded by language.EXTENSION and, if the language has them, NAME_math_cpu.EXTENSION, followed by
 # NAME_cpu.EXTENSION, NAME_sums_cpu.EXTENSION and NAME_lines_cpu.EXTENSION. These files are in the project's
 # folder kernels_EXTENSION. Lists the results in TUTTI_OPERATOR_KERNELS and their inputs in
 # TUTTI_OPERATOR_KERNEL_PARTS.
-set(TUTTI_OPERATOR_KERNEL_NAMES convolution fft gather lookup partition recurrence scan sort spmm)
+file(GLOB TUTTI_SHARED_FILES CONFIGURE_DEPENDS ${TUTTI_KERNEL_FOLDER}/*_shared.cl)
+set(TUTTI_OPERATOR_KERNEL_NAMES "") # of the shared files that have kernels
+foreach(TUTTI_SHARED_FILE IN LISTS TUTTI_SHARED_FILES)
+  file(STRINGS ${TUTTI_SHARED_FILE} TUTTI_SHARED_KERNELS REGEX "^KERNEL void")
+  if(TUTTI_SHARED_KERNELS AND TUTTI_SHARED_FILE MATCHES "([a-z_]+)_shared.cl$")
+    list(APPEND TUTTI_OPERATOR_KERNEL_NAMES ${CMAKE_MATCH_1})
+  endif()
+endforeach()
 function(tutti_operator_kernels folder extension)
   set(shared ${TUTTI_KERNEL_FOLDER})
   set(own ${PROJECT_SOURCE_DIR}/kernels_${extension})

@@ -5,6 +5,7 @@
 // take three steps: each chunk is reduced to one a and one x (tutti_recurrence_chunks); these form
 // shorter lines, whose recurrence is computed the same way; its results carry over into the chunks
 // (G. E. Blelloch, "Prefix sums and their applications", 1990).
+// Units for cpu: real complex
 
 #include "numbers_shared.cl"
 

@@ -14,9 +14,9 @@ bool is_dtype(std::string_view word) {
 
 groups all_groups(const session& s) {
   groups all;
-#define TUTTI_ADDED(name) add_##name##_groups(all, s);
-  TUTTI_VERIFY_GROUPS(TUTTI_ADDED)
-#undef TUTTI_ADDED
+#define TUTTI_GROUPS(name) add_##name##_groups(all, s);
+#include "verify_groups.inc"
+#undef TUTTI_GROUPS
   return all;
 }
 

@@ -115,7 +115,7 @@ void check_abort(session& s) {
 
 }  // namespace
 
-void add_collective_failure_groups(groups& all) {
+void add_collective_failure_groups(groups& all, const session&) {
   all.push_back({"collective/disagreement", check_disagreement});
   all.push_back({"collective/failed_input", check_failed_input});
   all.push_back({"collective/abort", check_abort});

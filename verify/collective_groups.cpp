@@ -255,7 +255,6 @@ void add_collective_groups(groups& all, const session&) {
   all.push_back({"collective/exchange", check_exchange});
   all.push_back({"collective/communicators", check_communicators});
   all.push_back({"collective/refusals", check_refusals});
-  add_collective_failure_groups(all);
 }
 
 }  // namespace tutti::conformance

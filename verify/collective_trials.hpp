@@ -146,6 +146,4 @@ class experiment {
   std::vector<handle<tutti_event>> events_;
 };
 
-void add_collective_failure_groups(groups& all);
-
 }  // namespace tutti::conformance

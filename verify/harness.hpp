@@ -166,17 +166,10 @@ struct group {
 };
 using groups = std::vector<group>;
 
-// Every file of groups adds its own.
-// clang-format off
-#define TUTTI_VERIFY_GROUPS(G) \
-  G(table) G(abi) G(memory) G(host) G(wait) G(listener) G(elementwise) G(complex) \
-  G(layout) G(chain) G(reduction) G(operator) G(gather) G(convolution) G(ordering) \
-  G(fourier) G(recurrence) G(spmm) G(factorization) G(spectral) G(matrix_failure) \
-  G(kernel) G(plan) G(collective)
-// clang-format on
-#define TUTTI_DECLARED(name) void add_##name##_groups(groups& all, const session& s);
-TUTTI_VERIFY_GROUPS(TUTTI_DECLARED)
-#undef TUTTI_DECLARED
+// Every file NAME_groups.cpp defines add_NAME_groups, which adds its own.
+#define TUTTI_GROUPS(name) void add_##name##_groups(groups& all, const session& s);
+#include "verify_groups.inc"
+#undef TUTTI_GROUPS
 // Random descriptions, one for each seed.
 void add_fuzz_groups(groups& all, const session& s, uint64_t first_seed, uint64_t count);
 

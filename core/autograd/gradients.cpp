@@ -130,8 +130,6 @@ std::vector<array> of_operation(const array& y, const array& g, int order) {
       return scatter_cotangents(y, g, order);
     case TUTTI_OPERATOR_SCAN:
       return is_floating(n.inputs[0]->type) ? scan_cotangents(y, g, order) : std::vector<array>{};
-    case TUTTI_OPERATOR_RECURRENCE:
-      return recurrence_cotangents(y, g);
     case TUTTI_OPERATOR_CONVOLUTION:
       return convolution_cotangents(y, g);
     case TUTTI_OPERATOR_FFT:

@@ -21,7 +21,6 @@ std::vector<array> row_cotangents(std::uint16_t opcode, const array& g, const ar
 
 /// For a cumulative operation over floats.
 std::vector<array> scan_cotangents(const array& y, const array& g, int order);
-std::vector<array> recurrence_cotangents(const array& y, const array& g);
 
 /// For both operands of a convolution.
 std::vector<array> convolution_cotangents(const array& y, const array& g);

@@ -72,30 +72,7 @@ array of_logsumexp(const direction& along, const array& x, const array& y, const
   return found + (part(where(is_zero, g + 1, 0)) - part(astype(is_zero, g.dtype())));
 }
 
-array without_last(const array& x) { return x({slice{}, slice{{}, -1}}); }
-array without_first(const array& x) { return x({slice{}, slice{1, {}}}); }
-
-// x with a 0 before or behind it along axis 1.
-array beside_zero(const array& x, bool before) {
-  const array zero =
-      graph::constant({x.dim(0), 1, x.dim(2)}, x.dtype(), std::int64_t{0}, x.node()->device);
-  return before ? concatenate({zero, x}, 1) : concatenate({x, zero}, 1);
-}
-
 }  // namespace
-
-// The cotangent of x is the recurrence of g in the opposite direction, with the a of the element
-// that follows.
-std::vector<array> recurrence_cotangents(const array& y, const array& g) {
-  const graph::node& n = *y.node();
-  const array a(n.inputs[0]);
-  const bool reverse = n.operation().get<tutti_scan_params>().reverse != 0;
-  const array next = beside_zero(reverse ? without_last(a) : without_first(a), reverse);
-  const array of_x = linear_recurrence(next, g, 1, !reverse);
-  const array of_a =
-      reverse ? without_last(of_x) * without_first(y) : without_first(of_x) * without_last(y);
-  return {beside_zero(of_a, !reverse), of_x};
-}
 
 std::vector<array> scan_cotangents(const array& y, const array& g, int order) {
   const graph::node& n = *y.node();

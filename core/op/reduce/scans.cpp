@@ -3,6 +3,7 @@
 // Cumulative operations along one axis, and differences of neighbours.
 #include "base/named_errors.hpp"
 #include "op/along.hpp"
+#include "tutti/grad.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti {
@@ -51,6 +52,37 @@ array accumulate(const array& a, tutti_scan kind, const scan_options& options,
   const dtype result = op::accumulator_type(a, options.type, op);
   if (is_complex(result)) return accumulate_complex(a, kind, options, result, op);
   return scan(a, kind, options, result, op);
+}
+
+array without_last(const array& x) { return x({slice{}, slice{{}, -1}}); }
+array without_first(const array& x) { return x({slice{}, slice{1, {}}}); }
+
+// x with a 0 before or behind it along axis 1.
+array beside_zero(const array& x, bool before) {
+  const array zero =
+      graph::constant({x.dim(0), 1, x.dim(2)}, x.dtype(), std::int64_t{0}, x.node()->device);
+  return before ? concatenate({zero, x}, 1) : concatenate({x, zero}, 1);
+}
+
+// Along the second of three axes. The cotangent of x is the recurrence of g in the opposite
+// direction, with the a of the element that follows.
+array recurrence3(const array& a, const array& x, bool reverse) {
+  using arrays = std::vector<array>;
+  const auto forward = [=](const arrays& inputs) {
+    const tutti_scan_params p{0, TUTTI_SCAN_SUM, false, reverse, 0};
+    return arrays{graph::operation({TUTTI_OPERATOR_RECURRENCE, p}, inputs[1].dtype(),
+                                   inputs[1].shape(), inputs, "linear_recurrence")};
+  };
+  const auto backward = [=](const arrays& inputs, const arrays& values, const arrays& cotangents) {
+    const array& y = values[0];
+    const array next =
+        beside_zero(reverse ? without_last(inputs[0]) : without_first(inputs[0]), reverse);
+    const array of_x = linear_recurrence(next, cotangents[0], 1, !reverse);
+    const array of_a =
+        reverse ? without_last(of_x) * without_first(y) : without_first(of_x) * without_last(y);
+    return arrays{beside_zero(of_a, !reverse), of_x};
+  };
+  return custom_vjp(forward, backward)({a, x})[0];
 }
 
 // With the neutral element prepended.
@@ -129,11 +161,7 @@ array linear_recurrence(const array& a, const array& x, integer axis, bool rever
   const auto lines = [&](const array& given) {
     return op::around_axis(broadcast_to(op::cast(given, wide, op), extents), at);
   };
-  const array inputs[] = {lines(a), lines(x)};
-  const tutti_scan_params p{0, TUTTI_SCAN_SUM, false, reverse, 0};
-  const array y =
-      graph::operation({TUTTI_OPERATOR_RECURRENCE, p}, wide, inputs[1].shape(), inputs, op);
-  return op::cast(reshape(y, extents), type, op);
+  return op::cast(reshape(recurrence3(lines(a), lines(x), reverse), extents), type, op);
 }
 
 array cumulative_sum(const array& a, std::optional<integer> axis, std::optional<dtype> type,

@@ -98,8 +98,6 @@ void launch_on_gpu(const device_description& device, const operator_call& l,
          static_cast<uint64_t>((all + device.work_group - 1) / device.work_group), last);
 }
 
-}  // namespace
-
 const char* against_convolution(const device_description& device, const operator_call& l) {
   const int32_t dtype = l.views[0].dtype;
   const bool computes = (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(dtype)) != 0;
@@ -128,5 +126,9 @@ uint64_t launch_convolution(const device_description& device, const operator_cal
   }
   return workspace_bytes;
 }
+
+}  // namespace
+
+const device_operator convolution_on_device = {against_convolution, launch_convolution};
 
 }  // namespace tutti::sdk

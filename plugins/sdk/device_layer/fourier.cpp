@@ -325,8 +325,6 @@ bool is_double(const operator_call& l) {
   return part_dtype(static_cast<uint8_t>(l.views[0].dtype)) == TUTTI_F64;
 }
 
-}  // namespace
-
 const char* against_fourier(const device_description& device, const operator_call& l) {
   const uint64_t longest = uint64_t{1} << 30;  // squares of indices have 63 bits, tables fit
   if (is_double(l) && (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) == 0)
@@ -339,5 +337,9 @@ uint64_t launch_fourier(const device_description& device, const operator_call& l
   return is_double(l) ? fft_launches<double>(device, l, on).launch()
                       : fft_launches<float>(device, l, on).launch();
 }
+
+}  // namespace
+
+const device_operator fft_on_device = {against_fourier, launch_fourier};
 
 }  // namespace tutti::sdk

@@ -163,8 +163,6 @@ class sorted_scatter {
   uint32_t part_bytes_ = 0;
 };
 
-}  // namespace
-
 const char* against_gather(const device_description& device, const operator_call& l) {
   if (l.kind != TUTTI_OPERATOR_TAKE) return against_scatter(l, device.properties.computed_dtypes);
   return l.views[0].dtype <= TUTTI_F64 ? nullptr : "take: complex numbers come as their parts";
@@ -200,5 +198,11 @@ uint64_t launch_gather(const device_description& device, const operator_call& l,
   const int64_t hits = cpu && g.columns > 1 ? g.outer * g.blocks * g.rows : 0;
   return 4 * static_cast<uint64_t>(g.hits_offset + hits);
 }
+
+}  // namespace
+
+const device_operator take_on_device = {against_gather, launch_gather};
+const device_operator scatter_add_on_device = {against_gather, launch_gather};
+const device_operator scatter_on_device = {against_gather, launch_gather};
 
 }  // namespace tutti::sdk

@@ -67,13 +67,17 @@ uint64_t count(const device_description& device, const operator_call& l, operato
   return p.workspace_bytes;
 }
 
-}  // namespace
-
 uint64_t launch_lookup(const device_description& device, const operator_call& l,
                        operator_launcher& on) {
   if (l.kind == TUTTI_OPERATOR_COUNT) return count(device, l, on);
   l.kind == TUTTI_OPERATOR_SEARCH ? search(device, l, on) : select(device, l, on);
   return 0;
 }
+
+}  // namespace
+
+const device_operator search_on_device = {against_ordering, launch_lookup};
+const device_operator count_on_device = {against_ordering, launch_lookup};
+const device_operator select_on_device = {against_ordering, launch_lookup};
 
 }  // namespace tutti::sdk

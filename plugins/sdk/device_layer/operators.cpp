@@ -13,7 +13,41 @@
 #include "sdk/validate_operator.hpp"
 
 namespace tutti::sdk {
+
+// Backends compute these by other means: backend::matmul, backend::matrices.
+const device_operator matmul_on_device{}, cholesky_on_device{}, triangular_solve_on_device{};
+const device_operator lu_on_device{}, qr_on_device{}, eigh_on_device{}, svd_on_device{};
+const device_operator eig_on_device{};
+
 namespace {
+
+device_operator functions_of(int32_t kind) {
+  switch (kind) {
+#define TUTTI_OPERATOR(number, NAME, name, ...) \
+  case TUTTI_OPERATOR_##NAME:                   \
+    return name##_on_device;
+#include "tutti/operator.def"
+#undef TUTTI_OPERATOR
+  }
+  return {};
+}
+
+}  // namespace
+
+const char* against_operator(const device_description& device, const operator_call& l) {
+  const device_operator found = functions_of(l.kind);
+  return found.against != nullptr ? found.against(device, l)
+                                  : "there are no kernels for this operator";
+}
+
+uint64_t launch_operator(const device_description& device, const operator_call& l,
+                         operator_launcher& on) {
+  const device_operator found = functions_of(l.kind);
+  if (found.launch != nullptr) return found.launch(device, l, on);
+  const char* const name = operator_name(l.kind);
+  throw_unsupported(std::string(name != nullptr ? name : "an unknown operator") +
+                    ": there are no kernels for it");
+}
 
 const char* against_ordering(const device_description& device, const operator_call& l) {
   const bool has_f64 = device.properties.computed_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64);
@@ -26,60 +60,11 @@ const char* against_ordering(const device_description& device, const operator_ca
   return nullptr;
 }
 
-// Floats and complex numbers in whose parts the device computes.
 const char* against_numbers(const device_description& device, const operator_call& l) {
   const auto dtype = static_cast<uint8_t>(l.views[0].dtype);
   const uint32_t real = is_complex(dtype) ? part_dtype(dtype) : dtype;
   const bool computes = (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(real)) != 0;
   return computes ? nullptr : "this device does not compute in that dtype";
-}
-
-// The functions of an operator kind; several kinds may share them.
-struct kernel_row {
-  int32_t kind;
-  against_function* against;
-  launch_function* launch;
-};
-
-constexpr kernel_row kernel_rows[] = {
-    {TUTTI_OPERATOR_TAKE, against_gather, launch_gather},
-    {TUTTI_OPERATOR_SCATTER_ADD, against_gather, launch_gather},
-    {TUTTI_OPERATOR_SCATTER, against_gather, launch_gather},
-    {TUTTI_OPERATOR_SCAN, against_ordering, launch_scan},
-    {TUTTI_OPERATOR_SORT, against_ordering, launch_sort},
-    {TUTTI_OPERATOR_ARGSORT, against_ordering, launch_sort},
-    {TUTTI_OPERATOR_SEARCH, against_ordering, launch_lookup},
-    {TUTTI_OPERATOR_COUNT, against_ordering, launch_lookup},
-    {TUTTI_OPERATOR_SELECT, against_ordering, launch_lookup},
-    {TUTTI_OPERATOR_TOPK, against_ordering, launch_partition},
-    {TUTTI_OPERATOR_PARTITION, against_ordering, launch_partition},
-    {TUTTI_OPERATOR_CONVOLUTION, against_convolution, launch_convolution},
-    {TUTTI_OPERATOR_FFT, against_fourier, launch_fourier},
-    {TUTTI_OPERATOR_RECURRENCE, against_numbers, launch_recurrence},
-    {TUTTI_OPERATOR_SPMM, against_numbers, launch_spmm},
-    {TUTTI_OPERATOR_SDDMM, against_numbers, launch_sddmm},
-};
-
-const kernel_row* find_kernels(int32_t kind) {
-  for (const kernel_row& row : kernel_rows)
-    if (row.kind == kind) return &row;
-  return nullptr;
-}
-
-}  // namespace
-
-const char* against_operator(const device_description& device, const operator_call& l) {
-  const kernel_row* const row = find_kernels(l.kind);
-  return row != nullptr ? row->against(device, l) : "there are no kernels for this operator";
-}
-
-uint64_t launch_operator(const device_description& device, const operator_call& l,
-                         operator_launcher& on) {
-  const kernel_row* const row = find_kernels(l.kind);
-  if (row != nullptr) return row->launch(device, l, on);
-  const char* const name = operator_name(l.kind);
-  throw_unsupported(std::string(name != nullptr ? name : "an unknown operator") +
-                    ": there are no kernels for it");
 }
 
 uint64_t groups_on(const device_description& device, int64_t items) {

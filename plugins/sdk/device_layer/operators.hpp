@@ -79,13 +79,21 @@ const char* against_operator(const device_description& device, const operator_ca
 uint64_t launch_operator(const device_description& device, const operator_call& l,
                          operator_launcher& on);
 
-// Implementations by kernel file.
-using against_function = const char*(const device_description& device, const operator_call& l);
-against_function against_gather, against_convolution, against_fourier;
-using launch_function = uint64_t(const device_description& device, const operator_call& l,
-                                 operator_launcher& on);
-launch_function launch_gather, launch_convolution, launch_fourier, launch_spmm, launch_sddmm;
-launch_function launch_lookup, launch_partition, launch_recurrence, launch_scan, launch_sort;
+// ---- internal
+
+/// These two functions for one operator; null where there are no kernels for it.
+struct device_operator {
+  decltype(&against_operator) against;
+  decltype(&launch_operator) launch;
+};
+/// One per operator, in the file of its launches: search_on_device etc.
+#define TUTTI_OPERATOR(number, NAME, name, ...) extern const device_operator name##_on_device;
+#include "tutti/operator.def"
+#undef TUTTI_OPERATOR
+/// Reasons against sorts, searches and scans.
+const char* against_ordering(const device_description& device, const operator_call& l);
+/// Reasons against floats and complex numbers in whose parts the device does not compute.
+const char* against_numbers(const device_description& device, const operator_call& l);
 /// The number of groups for `items` independent items.
 uint64_t groups_on(const device_description& device, int64_t items);
 /// Part of an operator on a GPU: see plan_order. Its workspace comes first in the operator's.

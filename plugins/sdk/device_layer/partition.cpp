@@ -47,8 +47,6 @@ partition_shape shape_of(const partition_plan& p, const operator_call& l) {
   return g;
 }
 
-}  // namespace
-
 uint64_t launch_partition(const device_description& device, const operator_call& l,
                           operator_launcher& on) {
   using enum operand;
@@ -86,5 +84,10 @@ uint64_t launch_partition(const device_description& device, const operator_call&
   }
   return p.workspace_bytes;
 }
+
+}  // namespace
+
+const device_operator topk_on_device = {against_ordering, launch_partition};
+const device_operator partition_on_device = {against_ordering, launch_partition};
 
 }  // namespace tutti::sdk

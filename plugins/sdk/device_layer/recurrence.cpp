@@ -59,8 +59,6 @@ levels plan_levels(const device_description& device, const operator_call& l) {
   return all;
 }
 
-}  // namespace
-
 uint64_t launch_recurrence(const device_description& device, const operator_call& l,
                            operator_launcher& on) {
   using enum operand;
@@ -103,5 +101,9 @@ uint64_t launch_recurrence(const device_description& device, const operator_call
   const int64_t numbers = has_levels ? all.back().x_offset + elements_of(all.back()) : 0;
   return static_cast<uint64_t>(numbers) * size;
 }
+
+}  // namespace
+
+const device_operator recurrence_on_device = {against_numbers, launch_recurrence};
 
 }  // namespace tutti::sdk

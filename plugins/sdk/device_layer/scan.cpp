@@ -18,8 +18,6 @@ struct scan_shape {
   int32_t exclusive, reverse;
 };
 
-}  // namespace
-
 uint64_t launch_scan(const device_description& device, const operator_call& l,
                      operator_launcher& on) {
   using enum operand;
@@ -51,5 +49,9 @@ uint64_t launch_scan(const device_description& device, const operator_call& l,
   launch("tutti_scan", {view0, view1, totals}, p.groups, true);
   return p.workspace_bytes;
 }
+
+}  // namespace
+
+const device_operator scan_on_device = {against_ordering, launch_scan};
 
 }  // namespace tutti::sdk

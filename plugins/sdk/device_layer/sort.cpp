@@ -99,8 +99,6 @@ class sorter {
   sort_shape shape_{};
 };
 
-}  // namespace
-
 uint64_t launch_sort(const device_description& device, const operator_call& l,
                      operator_launcher& on) {
   const sort_plan p =
@@ -111,6 +109,11 @@ uint64_t launch_sort(const device_description& device, const operator_call& l,
   for (uint32_t n = 0; n < p.passes && !p.whole_rows; ++n) work.run_pass(n);
   return p.workspace_bytes;
 }
+
+}  // namespace
+
+const device_operator sort_on_device = {against_ordering, launch_sort};
+const device_operator argsort_on_device = {against_ordering, launch_sort};
 
 sort_plan plan_order_on(const device_description& device, int64_t length, uint64_t limit) {
   return plan_order(length, limit, device.compute_units(), device.work_group, bits_on(device));

@@ -105,8 +105,6 @@ uint64_t groups_of_sddmm(const device_description& device, const sddmm_shape& g)
   return static_cast<uint64_t>(std::min((g.elements + lots - 1) / lots, most_groups));
 }
 
-}  // namespace
-
 uint64_t launch_spmm(const device_description& device, const operator_call& l,
                      operator_launcher& on) {
   using enum operand;
@@ -145,5 +143,10 @@ uint64_t launch_sddmm(const device_description& device, const operator_call& l,
   launch("tutti_sddmm", {view0, view1, view2, view3, view4}, groups_of_sddmm(device, g), true);
   return 0;
 }
+
+}  // namespace
+
+const device_operator spmm_on_device = {against_numbers, launch_spmm};
+const device_operator sddmm_on_device = {against_numbers, launch_sddmm};
 
 }  // namespace tutti::sdk

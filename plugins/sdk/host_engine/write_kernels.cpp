@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Generates the operator kernels as C++: write_kernels OUTPUT UNIT SOURCE. SOURCE is the kernel
-// file (gather.cl, ..., matmul_cpu.cl) and UNIT its base name or, for large files, a part of it:
-// scan_float, scan_int, matmul_float, ... The file is included once for each set of options that
-// the device layer builds kernels with, in a separate namespace.
+// file (gather.cl, ..., matmul_cpu.cl) and UNIT its base name or, where a line "// Units for cpu:"
+// in it names parts, one of those: scan_float, scan_int, matmul_float, ... The file is included
+// once for each set of options that the device layer builds kernels with, in a separate namespace.
+// They are number_options, for all kernels of the file, but for the units that have their own
+// below.
 #include <filesystem>
 #include <initializer_list>
 #include <map>
+#include <regex>
 #include <set>
-#include <stdexcept>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,7 +24,7 @@ using namespace tutti::sdk;
 
 namespace {
 
-using names = std::vector<const char*>;
+using names = std::vector<std::string>;
 
 constexpr int32_t dtypes[] = {TUTTI_BOOL, TUTTI_I8,  TUTTI_I16, TUTTI_I32, TUTTI_I64,
                               TUTTI_U8,   TUTTI_U16, TUTTI_U32, TUTTI_U64, TUTTI_F16,
@@ -114,15 +117,10 @@ void add_sort(builds& to) {
   }
 }
 
-void add_spmm(builds& to, std::initializer_list<int32_t> of) {
+void add_spmm(builds& to, const std::vector<int32_t>& of) {
   for (const int32_t dtype : of)
     for (const int32_t index : index_dtypes)
       to[spmm_options(any_cpu(), dtype, index)] = {"tutti_spmv", "tutti_spmm", "tutti_sddmm"};
-}
-
-void add_recurrence(builds& to, std::initializer_list<int32_t> of) {
-  for (const int32_t dtype : of)
-    to[number_options(any_cpu(), dtype)] = {"tutti_recurrence_chunks", "tutti_recurrence"};
 }
 
 // Scans of inputs in the result's or the accumulator's dtype; other inputs are converted first.
@@ -161,6 +159,14 @@ void add_matmul(builds& to, MatmulElement element, int vector_bytes) {
   kernels.push_back("matmul_finish");
   problem.has_bias = true;
   to[matmul_options(problem, device)] = kernels;
+}
+
+names kernels_of(const std::string& source) {
+  names all;
+  const std::regex kernel(R"(KERNEL void (\w+))");
+  for (std::sregex_iterator at(source.begin(), source.end(), kernel), end; at != end; ++at)
+    all.push_back((*at)[1]);
+  return all;
 }
 
 // The macros that a source defines, except those inside #ifndef.
@@ -204,14 +210,14 @@ class unit_writer {
     for (const auto& [options, kernels] : what) {
       const std::string space = "build" + std::to_string(count_++);
       std::vector<definition> all = definitions_of(options);
-      for (const char* kernel : kernels) all.push_back({"WANTED_" + std::string(kernel), "1"});
+      for (const std::string& kernel : kernels) all.push_back({"WANTED_" + kernel, "1"});
       text += "namespace " + space + " {\n";
       for (const definition& d : all) text += "#define " + d.name + " " + d.value + "\n";
       text += "#include \"" + file_ + "\"\n";
       for (const definition& d : all) text += "#undef " + d.name + "\n";
       for (const std::string& name : macros_) text += "#undef " + name + "\n";
       text += "}\n";
-      for (const char* kernel : kernels)
+      for (const std::string& kernel : kernels)
         rows[options + " " + kernel] = "run_groups<" + space + "::" + kernel + ">";
     }
     text += "constexpr tutti::sdk::routines::kernel_row rows[] = {\n";
@@ -234,7 +240,8 @@ MatmulElement element_named(const std::string& name) {
 }
 
 std::string unit_text(const std::string& unit, const std::string& path) {
-  unit_writer writer(std::filesystem::path(path).filename(), generator::read(path));
+  const std::string source = generator::read(path);
+  unit_writer writer(std::filesystem::path(path).filename(), source);
   if (unit.starts_with("matmul_") || unit.starts_with("convolution_")) {
     // The vector width is that of the instruction set.
     std::string text;
@@ -250,18 +257,18 @@ std::string unit_text(const std::string& unit, const std::string& path) {
   }
   builds all;
   if (unit == "fft") add_fft(all);
-  if (unit == "gather") add_gather(all);
+  if (unit == "gather_real") add_gather(all);
   if (unit == "gather_complex") add_gather_complex(all);
   if (unit == "lookup") add_lookup(all);
   if (unit == "partition") add_partition(all);
   if (unit == "sort") add_sort(all);
-  if (unit == "spmm") add_spmm(all, {TUTTI_F32, TUTTI_F64});
-  if (unit == "spmm_complex") add_spmm(all, {TUTTI_C64, TUTTI_C128});
-  if (unit == "recurrence") add_recurrence(all, {TUTTI_F32, TUTTI_F64});
-  if (unit == "recurrence_complex") add_recurrence(all, {TUTTI_C64, TUTTI_C128});
+  std::vector<int32_t> numbers = {TUTTI_F32, TUTTI_F64};
+  if (unit.ends_with("_complex")) numbers = {TUTTI_C64, TUTTI_C128};
+  if (unit.starts_with("spmm_")) add_spmm(all, numbers);
   if (unit == "scan_int") add_scan(all, false);
   if (unit == "scan_float") add_scan(all, true);
-  if (all.empty()) throw std::runtime_error("no such unit: " + unit);
+  if (all.empty())
+    for (const int32_t dtype : numbers) all[number_options(any_cpu(), dtype)] = kernels_of(source);
   return writer.text(all);
 }
 
