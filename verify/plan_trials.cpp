@@ -34,10 +34,8 @@ trial gather(uint64_t seed) {
   return t;
 }
 
-constexpr uint64_t product_m = 65, product_k = 70, product_n = 130;
-
 trial product(uint64_t seed) {
-  constexpr uint64_t m = product_m, k = product_k, n = product_n;
+  constexpr uint64_t m = 65, k = 70, n = 130;
   const floats a = numbers(m * k, seed), b = numbers(k * n, seed + 1);
   floats want(m * n, 0.0f);
   for (uint64_t i = 0; i < m; ++i)

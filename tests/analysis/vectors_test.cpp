@@ -13,12 +13,8 @@ namespace {
 using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
-using operand_list = std::vector<array>;
 
 // clang-format off
-#define TUTTI_CALL(expression) \
-  []([[maybe_unused]] const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
-
 const vector_calls table = {
   {"cov", TUTTI_CALL(tutti::cov(v[0], static_cast<double>(n)))},
   {"corrcoef", TUTTI_CALL(tutti::corrcoef(v[0]))},
@@ -43,7 +39,6 @@ const vector_calls table = {
   {"sobol_far", TUTTI_CALL(tutti::random::sobol(9, 10, 1000000, {}, dtype::f64))},
   {"halton", TUTTI_CALL(tutti::random::halton(40, 12, 0, dtype::f64))},
 };
-#undef TUTTI_CALL
 // clang-format on
 
 }  // namespace

@@ -11,12 +11,6 @@ using tutti::array;
 namespace fft = tutti::fft;
 using arguments = std::vector<array>;
 
-// Both parts count, and differently.
-array weighed(const array& y) {
-  if (!tutti::is_complex(y.dtype())) return weighted_sum(y);
-  return weighted_sum(tutti::real(y)) + weighted_sum(tutti::imag(y) * 0.7 + 0.2);
-}
-
 // Cubes make the second derivatives depend on the argument.
 array bent(const array& y) { return y * y * y; }
 

@@ -45,4 +45,25 @@ inline tutti::array weighted_sum(const tutti::array& y) {
   return tutti::sum(y * weights);
 }
 
+/// The same of both parts of complex numbers, which count differently.
+inline tutti::array weighed(const tutti::array& y) {
+  if (!tutti::is_complex(y.dtype())) return weighted_sum(y);
+  return weighted_sum(tutti::real(y)) + weighted_sum(tutti::imag(y) * 0.7 + 0.2);
+}
+
+/// First gradients, and those of the first of them, where f is given the cubes of its arguments:
+/// they make second derivatives depend on the argument.
+inline void check_gradients_of_cubes(const tutti::function& f, const std::vector<dense>& arguments,
+                                     double tolerated, double tolerated_of_second) {
+  const tutti::function value = [=](const std::vector<tutti::array>& v) {
+    std::vector<tutti::array> cubes;
+    for (const tutti::array& x : v) cubes.push_back(x * x * x);
+    return weighed(f(cubes));
+  };
+  check_gradient(value, arguments, tolerated);
+  check_gradient(
+      [=](const std::vector<tutti::array>& v) { return weighted_sum(tutti::grad(value)(v)[0]); },
+      arguments, tolerated_of_second);
+}
+
 }  // namespace tutti_test

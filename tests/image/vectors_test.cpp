@@ -12,7 +12,6 @@ namespace {
 using namespace tutti_test;
 namespace image = tutti::image;
 using tutti::array;
-using operand_list = std::vector<array>;
 
 struct extents {
   std::int64_t height, width;
@@ -68,29 +67,29 @@ void add_warps(vector_calls& table) {
 }
 
 // clang-format off
-#define TUTTI_CALL(name, expression) \
+#define TUTTI_ROW(name, expression) \
   table[name] = [=]([[maybe_unused]] const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
 
 void add_filters(vector_calls& table) {
   using tutti::pad_mode;
   for (const auto mode : {pad_mode::reflect, pad_mode::edge, pad_mode::constant}) {
     const std::string end = mode == pad_mode::reflect ? "_reflect" : mode == pad_mode::edge ? "_edge" : "_constant";
-    TUTTI_CALL("gaussian" + end, image::gaussian_blur(v[0], 1.3, 4, mode));
-    TUTTI_CALL("box" + end, image::box_blur(v[0], 3, 5, mode));
-    TUTTI_CALL("sobel" + end, image::sobel(v[0], static_cast<image::direction>(n), mode));
-    TUTTI_CALL("scharr" + end, image::scharr(v[0], static_cast<image::direction>(n), mode));
-    TUTTI_CALL("laplacian" + end, image::laplacian(v[0], mode));
-    TUTTI_CALL("median" + end, image::median_filter(v[0], n, mode));
+    TUTTI_ROW("gaussian" + end, image::gaussian_blur(v[0], 1.3, 4, mode));
+    TUTTI_ROW("box" + end, image::box_blur(v[0], 3, 5, mode));
+    TUTTI_ROW("sobel" + end, image::sobel(v[0], static_cast<image::direction>(n), mode));
+    TUTTI_ROW("scharr" + end, image::scharr(v[0], static_cast<image::direction>(n), mode));
+    TUTTI_ROW("laplacian" + end, image::laplacian(v[0], mode));
+    TUTTI_ROW("median" + end, image::median_filter(v[0], n, mode));
   }
-  TUTTI_CALL("erode", image::erode(v[0], 3, 5));
-  TUTTI_CALL("dilate", image::dilate(v[0], 3, 5));
-  TUTTI_CALL("opening", image::opening(v[0], 3, 5));
-  TUTTI_CALL("closing", image::closing(v[0], 3, 5));
-  TUTTI_CALL("bilateral", image::bilateral_filter(v[0], 2, 1.5, 0.8));
-  TUTTI_CALL("histogram", image::channel_histogram(v[0], 7, 0, 200));
-  TUTTI_CALL("otsu", image::otsu_threshold(v[0]));
-  TUTTI_CALL("equalize", image::equalize(v[0]));
-  TUTTI_CALL("integral", image::integral_image(v[0]));
+  TUTTI_ROW("erode", image::erode(v[0], 3, 5));
+  TUTTI_ROW("dilate", image::dilate(v[0], 3, 5));
+  TUTTI_ROW("opening", image::opening(v[0], 3, 5));
+  TUTTI_ROW("closing", image::closing(v[0], 3, 5));
+  TUTTI_ROW("bilateral", image::bilateral_filter(v[0], 2, 1.5, 0.8));
+  TUTTI_ROW("histogram", image::channel_histogram(v[0], 7, 0, 200));
+  TUTTI_ROW("otsu", image::otsu_threshold(v[0]));
+  TUTTI_ROW("equalize", image::equalize(v[0]));
+  TUTTI_ROW("integral", image::integral_image(v[0]));
 }
 
 array clahe(const array& x, std::int64_t n) {
@@ -114,20 +113,20 @@ void add_features(vector_calls& table) {
     for (const auto mode : {tutti::pad_mode::reflect, tutti::pad_mode::edge}) {
       const std::string name = std::string("adaptive_") + (by == image::local_mean::box ? "box" : "gaussian") +
                                (mode == tutti::pad_mode::edge ? "_edge" : "_reflect");
-      TUTTI_CALL(name, image::adaptive_threshold(v[0], n == 0 ? 3 : 5, n == 0 ? 0 : 0.25, by, mode));
+      TUTTI_ROW(name, image::adaptive_threshold(v[0], n == 0 ? 3 : 5, n == 0 ? 0 : 0.25, by, mode));
     }
-  TUTTI_CALL("clahe", clahe(v[0], n));
-  TUTTI_CALL("canny", canny(v[0], n));
-  TUTTI_CALL("harris", image::harris_corners(v[0], n == 0 ? 0.05 : 0.2, n == 0 ? 1 : 0.6, tutti::pad_mode::constant));
-  TUTTI_CALL("hog", hog(v[0], n));
-  TUTTI_CALL("component_labels", image::connected_components(v[0], static_cast<image::connectivity>(n)).labels);
-  TUTTI_CALL("component_counts", image::connected_components(v[0], static_cast<image::connectivity>(n)).counts);
-  TUTTI_CALL("match_squares", image::match_template(v[0], v[1], image::matching::squared_difference));
-  TUTTI_CALL("match_products", image::match_template(v[0], v[1], image::matching::cross_correlation));
-  TUTTI_CALL("match_coefficient", image::match_template(v[0], v[1], image::matching::coefficient));
-  TUTTI_CALL("nms", image::non_maximum_suppression(v[0], v[1], static_cast<double>(n) / 100));
+  TUTTI_ROW("clahe", clahe(v[0], n));
+  TUTTI_ROW("canny", canny(v[0], n));
+  TUTTI_ROW("harris", image::harris_corners(v[0], n == 0 ? 0.05 : 0.2, n == 0 ? 1 : 0.6, tutti::pad_mode::constant));
+  TUTTI_ROW("hog", hog(v[0], n));
+  TUTTI_ROW("component_labels", image::connected_components(v[0], static_cast<image::connectivity>(n)).labels);
+  TUTTI_ROW("component_counts", image::connected_components(v[0], static_cast<image::connectivity>(n)).counts);
+  TUTTI_ROW("match_squares", image::match_template(v[0], v[1], image::matching::squared_difference));
+  TUTTI_ROW("match_products", image::match_template(v[0], v[1], image::matching::cross_correlation));
+  TUTTI_ROW("match_coefficient", image::match_template(v[0], v[1], image::matching::coefficient));
+  TUTTI_ROW("nms", image::non_maximum_suppression(v[0], v[1], static_cast<double>(n) / 100));
 }
-#undef TUTTI_CALL
+#undef TUTTI_ROW
 // clang-format on
 
 }  // namespace

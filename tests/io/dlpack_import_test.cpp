@@ -272,10 +272,9 @@ BOOST_AUTO_TEST_CASE(bad_tensors_are_refused_and_deleted) {
   refuses<tutti::error>("from_dlpack: kDLOpenCL (4), device 99", [](managed m) {
     m.dl_tensor.device = {kDLOpenCL, 99};
   });
-  BOOST_TEST(fails<value_error>([] { from_dlpack(static_cast<DLManagedTensor*>(nullptr)); },
-                                "from_dlpack: the tensor is NULL"));
-  BOOST_TEST(fails<value_error>(
-      [] { from_dlpack(static_cast<DLManagedTensorVersioned*>(nullptr)); }, "is NULL"));
+  FAILS(value_error, from_dlpack(static_cast<DLManagedTensor*>(nullptr)),
+        "from_dlpack: the tensor is NULL");
+  FAILS(value_error, from_dlpack(static_cast<DLManagedTensorVersioned*>(nullptr)), "is NULL");
 }
 
 BOOST_AUTO_TEST_CASE(nothing_needs_no_data) {

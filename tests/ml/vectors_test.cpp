@@ -12,7 +12,6 @@ using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
 namespace ml = tutti::ml;
-using operand_list = std::vector<array>;
 
 array flat(const std::vector<array>& parts) {
   std::vector<array> lines;
@@ -93,9 +92,6 @@ array classification_trees(const operand_list& v) {
 }
 
 // clang-format off
-#define TUTTI_CALL(expression) \
-  []([[maybe_unused]] const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
-
 const vector_calls table = {
   {"standard_scaler", TUTTI_CALL(ml::standard_scaler().fit_transform(v[0]))},
   {"min_max_scaler", TUTTI_CALL(ml::min_max_scaler({-1, 3}).fit(v[0]).transform(v[1]))},
@@ -134,7 +130,6 @@ const vector_calls table = {
   {"boosting_regressor", TUTTI_CALL(regression_trees(v, n))},
   {"boosting_classifier", TUTTI_CALL(classification_trees(v))},
 };
-#undef TUTTI_CALL
 // clang-format on
 
 }  // namespace

@@ -16,7 +16,6 @@ using tutti::dtype;
 using tutti::shape;
 using tutti::slice;
 namespace nn = tutti::nn;
-using operand_list = std::vector<array>;
 using called = std::function<array(const operand_list& v, std::int64_t n)>;
 
 /// The value, and behind it the gradients of the sum of the value times cos(0), cos(1), ...
@@ -103,8 +102,6 @@ array clip_by_norm(const operand_list& v) {
 }
 
 // clang-format off
-#define TUTTI_CALL(expression) \
-  []([[maybe_unused]] const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
 #define TUTTI_SLOPES(expression) with_gradients(TUTTI_CALL(expression))
 
 const vector_calls table = {
@@ -149,7 +146,6 @@ const vector_calls table = {
   {"clip_by_norm", TUTTI_CALL(clip_by_norm(v))},
 };
 #undef TUTTI_SLOPES
-#undef TUTTI_CALL
 // clang-format on
 
 }  // namespace

@@ -20,7 +20,6 @@ using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
 namespace nn = tutti::nn;
-using operand_list = std::vector<array>;
 using order = std::vector<std::size_t>;
 
 /// Gates of the last axis in another order.
@@ -317,9 +316,6 @@ array linear_attention(const operand_list& v, std::int64_t n) {
 // words (TfIdfVectorizer), the decoder of images, and random numbers, which have no values to
 // compare with.
 // clang-format off
-#define TUTTI_CALL(expression) \
-  []([[maybe_unused]] const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
-
 const vector_calls table = {
   {"BatchNormalization", TUTTI_CALL(nn::batch_norm(v[0], v[3], v[4], {.weight = v[1], .bias = v[2], .epsilon = 1.0 / 1024}))},
   {"InstanceNormalization", TUTTI_CALL(nn::group_norm(v[0], v[0].dim(1), {.weight = v[1], .bias = v[2], .epsilon = 1.0 / 1024}))},
@@ -447,7 +443,6 @@ const vector_calls table = {
   {"CausalConvWithState", TUTTI_CALL(causal_conv(v, n))},
   {"LinearAttention", TUTTI_CALL(linear_attention(v, n))},
 };
-#undef TUTTI_CALL
 // clang-format on
 
 }  // namespace

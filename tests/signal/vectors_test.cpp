@@ -18,7 +18,6 @@ using signal::convolution_method;
 using signal::convolution_mode;
 using tutti::array;
 using tutti::dtype;
-using operand_list = std::vector<array>;
 
 constexpr signal::symmetry periodic = signal::symmetry::periodic;
 const std::vector<double> b = {0.2, 0.5, -0.1, 0.3}, a = {2.0, -1.6, 1.1};
@@ -117,50 +116,47 @@ void add_cosine_transforms(vector_calls& table) {
 }
 
 // clang-format off
-#define TUTTI_CALL(name, expression) \
-  table[name] = []([[maybe_unused]] const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
-
 void add_frames(vector_calls& table) {
-  TUTTI_CALL("stft", signal::stft(v[0], 8, {.hop = 3}));
-  TUTTI_CALL("stft_reflected", signal::stft(v[0], 9, {.hop = 4, .padding = tutti::pad_mode::reflect}));
-  TUTTI_CALL("stft_window", signal::stft(v[0], 10, {.hop = 5, .window = v[1], .center = false}));
-  TUTTI_CALL("istft", signal::istft(v[0], 8, {.hop = 3}));
-  TUTTI_CALL("istft_length", signal::istft(v[0], 8, {.hop = 3}, 45));
-  TUTTI_CALL("spectrogram", signal::spectrogram(v[0], 8, {.hop = 3}));
-  TUTTI_CALL("resample", signal::resample(v[0], n, 0));
-  TUTTI_CALL("resample_poly", signal::resample_poly(v[0], n / 100, n % 100, 1));
+  table["stft"] = TUTTI_CALL(signal::stft(v[0], 8, {.hop = 3}));
+  table["stft_reflected"] = TUTTI_CALL(signal::stft(v[0], 9, {.hop = 4, .padding = tutti::pad_mode::reflect}));
+  table["stft_window"] = TUTTI_CALL(signal::stft(v[0], 10, {.hop = 5, .window = v[1], .center = false}));
+  table["istft"] = TUTTI_CALL(signal::istft(v[0], 8, {.hop = 3}));
+  table["istft_length"] = TUTTI_CALL(signal::istft(v[0], 8, {.hop = 3}, 45));
+  table["spectrogram"] = TUTTI_CALL(signal::spectrogram(v[0], 8, {.hop = 3}));
+  table["resample"] = TUTTI_CALL(signal::resample(v[0], n, 0));
+  table["resample_poly"] = TUTTI_CALL(signal::resample_poly(v[0], n / 100, n % 100, 1));
 }
 
 void add_designs(vector_calls& table) {
   using enum signal::window_shape;
-  TUTTI_CALL("firwin", column(signal::firwin(11, {0.3})));
-  TUTTI_CALL("firwin_even", column(signal::firwin(12, {80}, {.shape = {kaiser, 6}, .rate = 400})));
-  TUTTI_CALL("firwin_high", column(signal::firwin(15, {0.3}, {.pass_zero = false})));
-  TUTTI_CALL("firwin_bands", column(signal::firwin(21, {0.2, 0.4, 0.7}, {.shape = {hann}, .pass_zero = false})));
-  TUTTI_CALL("firwin_stop", column(signal::firwin(21, {0.2, 0.4}, {.scale = false})));
-  TUTTI_CALL("firwin2", column(signal::firwin2(15, {0, 0.5, 1}, {1, 1, 0})));
-  TUTTI_CALL("firwin2_steps", column(signal::firwin2(16, {0, 12.5, 12.5, 30, 50}, {0.5, 0.5, 1, 0.2, 0}, {blackman}, 100)));
+  table["firwin"] = TUTTI_CALL(column(signal::firwin(11, {0.3})));
+  table["firwin_even"] = TUTTI_CALL(column(signal::firwin(12, {80}, {.shape = {kaiser, 6}, .rate = 400})));
+  table["firwin_high"] = TUTTI_CALL(column(signal::firwin(15, {0.3}, {.pass_zero = false})));
+  table["firwin_bands"] = TUTTI_CALL(column(signal::firwin(21, {0.2, 0.4, 0.7}, {.shape = {hann}, .pass_zero = false})));
+  table["firwin_stop"] = TUTTI_CALL(column(signal::firwin(21, {0.2, 0.4}, {.scale = false})));
+  table["firwin2"] = TUTTI_CALL(column(signal::firwin2(15, {0, 0.5, 1}, {1, 1, 0})));
+  table["firwin2_steps"] = TUTTI_CALL(column(signal::firwin2(16, {0, 12.5, 12.5, 30, 50}, {0.5, 0.5, 1, 0.2, 0}, {blackman}, 100)));
   table["butter_lowpass"] = edge_call(signal::band::lowpass);
   table["butter_highpass"] = edge_call(signal::band::highpass);
   table["butter_bandpass"] = band_call(signal::band::bandpass);
   table["butter_bandstop"] = band_call(signal::band::bandstop);
-  TUTTI_CALL("butter_wide", response(signal::butter(3, {0.01, 0.95}, signal::band::bandpass)));
+  table["butter_wide"] = TUTTI_CALL(response(signal::butter(3, {0.01, 0.95}, signal::band::bandpass)));
 }
 
 void add_filters(vector_calls& table) {
-  TUTTI_CALL("lfilter", signal::lfilter(b, a, v[0]));
-  TUTTI_CALL("lfilter_fir", signal::lfilter({1, -2, 3}, {2}, v[0]));
-  TUTTI_CALL("lfilter_recursive", signal::lfilter({1}, {1, -0.5, 0.2, 0.1}, v[0]));
-  TUTTI_CALL("lfilter_complex", signal::lfilter(b, a, v[0]));
-  TUTTI_CALL("lfilter_state", signal::lfilter_from(b, a, v[0], v[1], 0).values);
-  TUTTI_CALL("lfilter_state_end", signal::lfilter_from(b, a, v[0], v[1], 0).state);
-  TUTTI_CALL("lfilter_zi", column(signal::lfilter_zi(b, a)));
-  TUTTI_CALL("sosfilt", signal::sosfilt(sections_of(v[0]), v[1], 0));
-  TUTTI_CALL("sosfilt_state", signal::sosfilt_from(sections_of(v[0]), v[1], v[2], 0).values);
-  TUTTI_CALL("sosfilt_state_end", signal::sosfilt_from(sections_of(v[0]), v[1], v[2], 0).state);
-  TUTTI_CALL("filtfilt", signal::filtfilt(b, a, v[0]));
-  TUTTI_CALL("sosfiltfilt", signal::sosfiltfilt(sections_of(v[0]), v[1]));
-  TUTTI_CALL("preemphasis", signal::preemphasis(v[0]));
+  table["lfilter"] = TUTTI_CALL(signal::lfilter(b, a, v[0]));
+  table["lfilter_fir"] = TUTTI_CALL(signal::lfilter({1, -2, 3}, {2}, v[0]));
+  table["lfilter_recursive"] = TUTTI_CALL(signal::lfilter({1}, {1, -0.5, 0.2, 0.1}, v[0]));
+  table["lfilter_complex"] = TUTTI_CALL(signal::lfilter(b, a, v[0]));
+  table["lfilter_state"] = TUTTI_CALL(signal::lfilter_from(b, a, v[0], v[1], 0).values);
+  table["lfilter_state_end"] = TUTTI_CALL(signal::lfilter_from(b, a, v[0], v[1], 0).state);
+  table["lfilter_zi"] = TUTTI_CALL(column(signal::lfilter_zi(b, a)));
+  table["sosfilt"] = TUTTI_CALL(signal::sosfilt(sections_of(v[0]), v[1], 0));
+  table["sosfilt_state"] = TUTTI_CALL(signal::sosfilt_from(sections_of(v[0]), v[1], v[2], 0).values);
+  table["sosfilt_state_end"] = TUTTI_CALL(signal::sosfilt_from(sections_of(v[0]), v[1], v[2], 0).state);
+  table["filtfilt"] = TUTTI_CALL(signal::filtfilt(b, a, v[0]));
+  table["sosfiltfilt"] = TUTTI_CALL(signal::sosfiltfilt(sections_of(v[0]), v[1]));
+  table["preemphasis"] = TUTTI_CALL(signal::preemphasis(v[0]));
   table["lfilter_long"] = [](const operand_list&, std::int64_t) {
     std::vector<double> x(20000);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::cos(0.01 * std::pow(static_cast<double>(i), 1.5));
@@ -170,17 +166,16 @@ void add_filters(vector_calls& table) {
 
 void add_mel(vector_calls& table) {
   constexpr auto htk = signal::mel_scale::htk;
-  TUTTI_CALL("mel_slaney", signal::mel_filter_bank(8000, 64, {.bands = 7}, dtype::f64));
-  TUTTI_CALL("mel_htk", signal::mel_filter_bank(8000, 64, {.bands = 7, .scale = htk}, dtype::f64));
-  TUTTI_CALL("mel_slaney_plain", signal::mel_filter_bank(8000, 33, {.bands = 5, .low = 100, .high = 3000, .normalize = false}, dtype::f64));
-  TUTTI_CALL("mel_htk_plain", signal::mel_filter_bank(8000, 33, {.bands = 5, .low = 100, .high = 3000, .scale = htk, .normalize = false}, dtype::f64));
-  TUTTI_CALL("power_to_db", signal::power_to_db(v[0]));
-  TUTTI_CALL("power_to_db_all", signal::power_to_db(v[0], 0.5, 1e-3, {}));
-  TUTTI_CALL("mel_spectrogram", signal::mel_spectrogram(v[0], 8000, 64, {.hop = 32}, {.bands = 10}));
-  TUTTI_CALL("mfcc", signal::mfcc(v[0], 8000, 64, {.coefficients = 6, .frames = {.hop = 32}, .mel = {.bands = 10}}));
-  TUTTI_CALL("mfcc_lifter", signal::mfcc(v[0], 8000, 64, {.coefficients = 6, .lifter = 22, .frames = {.hop = 32}, .mel = {.bands = 10}}));
+  table["mel_slaney"] = TUTTI_CALL(signal::mel_filter_bank(8000, 64, {.bands = 7}, dtype::f64));
+  table["mel_htk"] = TUTTI_CALL(signal::mel_filter_bank(8000, 64, {.bands = 7, .scale = htk}, dtype::f64));
+  table["mel_slaney_plain"] = TUTTI_CALL(signal::mel_filter_bank(8000, 33, {.bands = 5, .low = 100, .high = 3000, .normalize = false}, dtype::f64));
+  table["mel_htk_plain"] = TUTTI_CALL(signal::mel_filter_bank(8000, 33, {.bands = 5, .low = 100, .high = 3000, .scale = htk, .normalize = false}, dtype::f64));
+  table["power_to_db"] = TUTTI_CALL(signal::power_to_db(v[0]));
+  table["power_to_db_all"] = TUTTI_CALL(signal::power_to_db(v[0], 0.5, 1e-3, {}));
+  table["mel_spectrogram"] = TUTTI_CALL(signal::mel_spectrogram(v[0], 8000, 64, {.hop = 32}, {.bands = 10}));
+  table["mfcc"] = TUTTI_CALL(signal::mfcc(v[0], 8000, 64, {.coefficients = 6, .frames = {.hop = 32}, .mel = {.bands = 10}}));
+  table["mfcc_lifter"] = TUTTI_CALL(signal::mfcc(v[0], 8000, 64, {.coefficients = 6, .lifter = 22, .frames = {.hop = 32}, .mel = {.bands = 10}}));
 }
-#undef TUTTI_CALL
 // clang-format on
 
 }  // namespace

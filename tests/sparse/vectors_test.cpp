@@ -14,7 +14,6 @@ using sparse::format;
 using sparse::matrix;
 using tutti::array;
 using tutti::dtype;
-using operand_list = std::vector<array>;
 
 // The matrix that stands at operand `first`: extents, rows, columns, values. Formats take turns, so
 // that each function meets all of them.
@@ -46,9 +45,6 @@ matrix made(const operand_list& v, format to) {
 }
 
 // clang-format off
-#define TUTTI_CALL(expression) \
-  [](const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
-
 const vector_calls table = {
   {"to_dense", TUTTI_CALL(sparse::to_dense(given(v)))},
   {"csr_starts", TUTTI_CALL(wide(made(v, format::csr).starts()))},
@@ -76,7 +72,6 @@ const vector_calls table = {
   {"masked", TUTTI_CALL(sparse::to_dense(sparse::masked(given(v), given(v, 4))))},
   {"scaled", TUTTI_CALL(sparse::to_dense(sparse::multiply(given(v), v[4])))},
 };
-#undef TUTTI_CALL
 // clang-format on
 
 }  // namespace

@@ -20,10 +20,16 @@
 
 namespace tutti_test {
 
+using operand_list = std::vector<tutti::array>;
 /// A call of operands; `number` is what stands behind a colon in the name of the case, or 0.
-using vector_call =
-    std::function<tutti::array(const std::vector<tutti::array>& operands, std::int64_t number)>;
+using vector_call = std::function<tutti::array(const operand_list& operands, std::int64_t number)>;
 using vector_calls = std::map<std::string, vector_call>;
+
+/// The call of an expression in the operands `v` and the number `n`.
+#define TUTTI_CALL(expression)                                                              \
+  []([[maybe_unused]] const tutti_test::operand_list& v, [[maybe_unused]] std::int64_t n) { \
+    return expression;                                                                      \
+  }
 
 struct typed_values {
   tutti::dtype type;
