@@ -33,7 +33,7 @@ void watch_log() {
   sdk::meet_host(&host);
 }
 
-// For that architecture, without a word of warning.
+// Throws where one does not compile.
 void compile_all(const std::vector<kernel_file>& files, const std::string& architecture) {
   for (const kernel_file& f : files)
     if (cuda::compile(std::string(f.text), architecture, f.options, f.name).size() < 1000)
