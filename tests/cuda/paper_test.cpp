@@ -22,10 +22,10 @@ namespace tutti::test {
 namespace {
 
 struct paper_row {
-  std::string name;  // program or kernel file, and what it was built for
-  uint32_t block;    // threads of a block
-  bool contiguous;   // every operand moves element by element
-  bool tiled;        // independent sums of each thread hide latency, not the number of threads
+  std::string name;                      // program or kernel file, and what it was built for
+  uint32_t block;                        // threads of a block
+  bool contiguous;                       // every operand moves element by element
+  bool tiled;                            // see kernel_file
   uint32_t widest_loads, widest_stores;  // operands of the widest dtype, where contiguous
   kernel_figures figures;
 };
@@ -65,44 +65,7 @@ void add_programs(const std::string& architecture, std::vector<paper_row>& rows)
 std::vector<paper_row> paper_rows(const std::string& architecture) {
   std::vector<paper_row> rows;
   add_programs(architecture, rows);
-  const std::string exact = std::string(" ") + cuda::program_options;
-  const std::string scan_rows =
-      sdk::scan_options(gpu(), TUTTI_F32, TUTTI_F32, TUTTI_SCAN_SUM, true);
-  const std::string scan_columns =
-      sdk::scan_options(gpu(), TUTTI_F32, TUTTI_F32, TUTTI_SCAN_SUM, false);
-  struct file {
-    const char* name;
-    std::string_view text;
-    std::string options;
-    bool tiled = false;
-  };
-  const auto pass = [&](bool is_f64, uint32_t radix) {
-    return sdk::fft_pass_options(gpu(), is_f64, radix) + exact;
-  };
-  const file files[] = {
-      {"f32, rows", kernels::scan_cu, scan_rows + exact},
-      {"f32, columns", kernels::scan_cu, scan_columns + exact},
-      {"f32", kernels::gather_cu, sdk::take_options(gpu(), TUTTI_F32, TUTTI_I32)},
-      {"f32, sums", kernels::gather_cu,
-       sdk::scatter_options(gpu(), TUTTI_F32, TUTTI_I32, sdk::combination::add, true)},
-      {"f32", kernels::matmul_cu, "-DT=float -DACC=float -DKIND=0", true},
-      {"c64", kernels::matmul_cu, "-DT=float2 -DACC=float2 -DKIND=3", true},
-      {"f32", kernels::convolution_cu, sdk::convolution_options(gpu(), TUTTI_F32, {64, 2, false}),
-       true},
-      {"f64", kernels::convolution_cu, sdk::convolution_options(gpu(), TUTTI_F64, {64, 2, false}),
-       true},
-      {"f32", kernels::fft_cu, sdk::fft_options(gpu(), false) + exact},
-      {"f32, factor 4", kernels::fft_cu, pass(false, 4)},
-      {"f32, factor 8", kernels::fft_cu, pass(false, 8)},
-      {"f32, factor 13", kernels::fft_cu, pass(false, 13), true},
-      {"f64, factor 8", kernels::fft_cu, pass(true, 8)},
-      {"f64, factor 13", kernels::fft_cu, pass(true, 13), true},
-      {"f32", kernels::spmm_cu, sdk::spmm_options(gpu(), TUTTI_F32, TUTTI_I32) + exact},
-      {"argsort of f32", kernels::sort_cu, ordering_options(TUTTI_OPERATOR_ARGSORT, TUTTI_F32)},
-      {"top k of f32", kernels::partition_cu, ordering_options(TUTTI_OPERATOR_TOPK, TUTTI_F32)},
-      {"f32", kernels::lookup_cu, sdk::search_options(gpu(), TUTTI_F32)},
-      {"i32", kernels::lookup_cu, sdk::count_options(gpu(), TUTTI_I32)}};
-  for (const file& f : files) {
+  for (const kernel_file& f : typical_kernel_files()) {
     for (const kernel_figures& k :
          read_cubin(cuda::compile(std::string(f.text), architecture, f.options, f.name)))
       rows.push_back({k.name + ", " + f.name,
@@ -208,21 +171,6 @@ BOOST_AUTO_TEST_CASE(the_kernel_of_the_sample_compiles) {
     const auto image = tutti::cuda::compile(custom_kernel::cuda_source, "sm_90", options, "kepler");
     BOOST_TEST(!image.empty());
   }
-}
-
-// 256 threads are 8 warps; 64 registers of 2048 threads are twice what there is.
-BOOST_AUTO_TEST_CASE(occupancy_by_hand) {
-  kernel_figures k;
-  k.registers = 32;
-  BOOST_TEST(k.occupancy(256, 90) == 1.0);
-  k.registers = 64;
-  BOOST_TEST(k.occupancy(256, 90) == 0.5);
-  k.registers = 65;  // counts as 72: 3 blocks
-  BOOST_TEST(k.occupancy(256, 90) == 0.375);
-  k.registers = 32;
-  k.shared_bytes = 40u << 10;  // 5 blocks of 228; with the system's 41, 4 of 164
-  BOOST_TEST(k.occupancy(256, 90) == 0.625);
-  BOOST_TEST(k.occupancy(256, 80) == 0.5);
 }
 
 }  // namespace tutti::test

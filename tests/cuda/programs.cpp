@@ -18,43 +18,7 @@ void each_register_dtype(F&& f) {
   }
 }
 
-}  // namespace
-
-std::vector<test_program> contiguous_programs() {
-  std::vector<test_program> all;
-  for (const uint8_t dtype : {TUTTI_BOOL, TUTTI_I8, TUTTI_I64, TUTTI_F16, TUTTI_BF16, TUTTI_F32,
-                              TUTTI_F64, TUTTI_C64, TUTTI_C128}) {
-    const uint8_t computed = sdk::register_dtype(dtype);
-    test_program map;
-    map.name = std::string("add_") + dtype_name(dtype);
-    const uint32_t a = map.input(dtype), b = map.input(dtype);
-    const auto opcode = dtype == TUTTI_BOOL ? TUTTI_OP_bitwise_or : TUTTI_OP_add;
-    map.output(dtype, map.compute(opcode, computed, {a, b}));
-    all.push_back(map);
-    if (dtype == TUTTI_I64 || dtype == TUTTI_BF16 || dtype == TUTTI_C128) continue;
-    for (const uint8_t layout : {TUTTI_REDUCE_INNER, TUTTI_REDUCE_OUTER}) {
-      test_program sums;
-      sums.name = std::string(layout == TUTTI_REDUCE_INNER ? "sum_rows_" : "sum_columns_") +
-                  dtype_name(dtype);
-      sums.reduced_rank = 1;
-      sums.reduction = dtype == TUTTI_BOOL ? TUTTI_REDUCE_ANY : TUTTI_REDUCE_SUM;
-      sums.reduce_layout = layout;
-      sums.accumulator = computed;
-      const uint32_t x = sums.input(dtype);
-      sums.output(computed, x,
-                  layout == TUTTI_REDUCE_INNER ? TUTTI_ACCESS_ZERO : TUTTI_ACCESS_UNIT);
-      all.push_back(sums);
-    }
-  }
-  // Of which NVRTC 13.0 lost the imaginary part: kernels_cu/math_native.cu.
-  test_program map;
-  map.name = "expm1_c128";
-  const uint32_t x = map.input(TUTTI_C128);
-  map.output(TUTTI_C128, map.compute(TUTTI_OP_expm1, TUTTI_C128, {x}));
-  all.push_back(map);
-  return all;
-}
-
+// All opcodes and casts that a register dtype has, each stored.
 test_program operations_of(uint8_t dtype) {
   test_program p;
   p.name = std::string("operations_") + dtype_name(dtype);
@@ -102,6 +66,7 @@ std::vector<test_program> reductions() {
   return all;
 }
 
+// Ranks, access classes, widths of indices, scalars, half precision, random numbers.
 std::vector<test_program> layouts() {
   std::vector<test_program> all;
   for (uint32_t rank = 0; rank <= TUTTI_MAX_RANK; ++rank) {
@@ -148,10 +113,47 @@ std::vector<test_program> layouts() {
   return all;
 }
 
+}  // namespace
+
 std::vector<test_program> all_programs() {
   std::vector<test_program> all;
   each_register_dtype([&](uint8_t dtype) { all.push_back(operations_of(dtype)); });
   for (auto list : {reductions(), layouts()}) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+std::vector<test_program> contiguous_programs() {
+  std::vector<test_program> all;
+  for (const uint8_t dtype : {TUTTI_BOOL, TUTTI_I8, TUTTI_I64, TUTTI_F16, TUTTI_BF16, TUTTI_F32,
+                              TUTTI_F64, TUTTI_C64, TUTTI_C128}) {
+    const uint8_t computed = sdk::register_dtype(dtype);
+    test_program map;
+    map.name = std::string("add_") + dtype_name(dtype);
+    const uint32_t a = map.input(dtype), b = map.input(dtype);
+    const auto opcode = dtype == TUTTI_BOOL ? TUTTI_OP_bitwise_or : TUTTI_OP_add;
+    map.output(dtype, map.compute(opcode, computed, {a, b}));
+    all.push_back(map);
+    if (dtype == TUTTI_I64 || dtype == TUTTI_BF16 || dtype == TUTTI_C128) continue;
+    for (const uint8_t layout : {TUTTI_REDUCE_INNER, TUTTI_REDUCE_OUTER}) {
+      test_program sums;
+      sums.name = std::string(layout == TUTTI_REDUCE_INNER ? "sum_rows_" : "sum_columns_") +
+                  dtype_name(dtype);
+      sums.reduced_rank = 1;
+      sums.reduction = dtype == TUTTI_BOOL ? TUTTI_REDUCE_ANY : TUTTI_REDUCE_SUM;
+      sums.reduce_layout = layout;
+      sums.accumulator = computed;
+      const uint32_t x = sums.input(dtype);
+      sums.output(computed, x,
+                  layout == TUTTI_REDUCE_INNER ? TUTTI_ACCESS_ZERO : TUTTI_ACCESS_UNIT);
+      all.push_back(sums);
+    }
+  }
+  // Of which NVRTC 13.0 lost the imaginary part: kernels_cu/math_native.cu.
+  test_program map;
+  map.name = "expm1_c128";
+  const uint32_t x = map.input(TUTTI_C128);
+  map.output(TUTTI_C128, map.compute(TUTTI_OP_expm1, TUTTI_C128, {x}));
+  all.push_back(map);
   return all;
 }
 

@@ -28,19 +28,19 @@ std::string in_namespace(const std::string& source, size_t number) {
   return "namespace p" + std::to_string(number) + " {\n" + text + "}\n";
 }
 
-}  // namespace
-
-std::string render_cuda(const test_program& program) {
+std::string rendered(const test_program& program) {
   sdk::render_options options;
   options.kind = sdk::schedule::gpu;
   options.work_group = cuda::work_group;
   return sdk::render(program.desc(), cuda::make_dialect(), options).source;
 }
 
+}  // namespace
+
 std::string render_cuda(const std::vector<test_program>& programs) {
   std::string text(kernels::prelude_cu);
   size_t number = 0;
-  for (const test_program& p : programs) text += in_namespace(render_cuda(p), number++);
+  for (const test_program& p : programs) text += in_namespace(rendered(p), number++);
   return text;
 }
 

@@ -22,6 +22,9 @@
 #ifndef FAKE_SPEED
 #define FAKE_SPEED TUTTI_SPEED_NOT_SAID
 #endif
+#ifndef FAKE_MEMORY
+#define FAKE_MEMORY &memory
+#endif
 #ifndef FAKE_MAJOR
 #define FAKE_MAJOR TUTTI_ABI_MAJOR
 #endif
@@ -149,53 +152,44 @@ tutti_status* copy(tutti_stream*, tutti_buffer*, uint64_t, tutti_buffer*, uint64
   return nullptr;
 }
 
-#if defined(FAKE_OLDER)
-// Built before memory_available, the event query and everything after the transfers existed.
+#ifdef FAKE_OLDER
+// Built before memory_available, the event query and everything after the transfers existed. What
+// is behind the ends of its tables leads into nowhere.
 constexpr uint64_t device_size = offsetof(tutti_device_api, memory_available);
 constexpr uint64_t plugin_size = offsetof(tutti_plugin_api, program);
-#elif defined(FAKE_NEWER)
-// Built after functions were added that this header does not know.
-constexpr uint64_t device_size = sizeof(tutti_device_api) + 64;
-constexpr uint64_t plugin_size = sizeof(tutti_plugin_api) + 64;
+constexpr uintptr_t nowhere = 16;
 #else
 constexpr uint64_t device_size = sizeof(tutti_device_api);
 constexpr uint64_t plugin_size = sizeof(tutti_plugin_api);
+constexpr uintptr_t nowhere = 0;
 #endif
 
-/// Room behind the table for what FAKE_NEWER claims to have. The last function of an older table
-/// is not part of it: whoever calls it calls into nowhere.
-template <class T>
-struct padded {
-  T table;
-  unsigned char rest[64];
-};
-
-auto* const nowhere = reinterpret_cast<tutti_status* (*)(tutti_device*, uint64_t*)>(16);
-
-const padded<tutti_device_api> devices = {
-    {device_size, count, properties, open, release_device, nowhere}, {}};
+const tutti_device_api devices = {
+    device_size,    count,
+    properties,     open,
+    release_device, reinterpret_cast<tutti_status* (*)(tutti_device*, uint64_t*)>(nowhere)};
 const tutti_memory_api memory = {sizeof memory, allocate, release_buffer, nullptr, nullptr};
 const tutti_stream_api stream = {
     sizeof stream, create_stream, release_stream, of_stream, of_stream, record, wait,
     event_wait,    event_query,   release_event,  nullptr,   nullptr,   nullptr};
 const tutti_transfer_api transfer = {sizeof transfer, write, read, copy};
 
-const padded<tutti_plugin_api> api = {
-    {plugin_size, FAKE_MAJOR, 0, FAKE_NAME, FAKE_VERSION, "build", &devices.table,
-#ifdef FAKE_INCOMPLETE
-     nullptr,
-#else
-     &memory,
-#endif
-     &stream, &transfer,
-#ifdef FAKE_OLDER
-     reinterpret_cast<const tutti_program_api*>(16),
-     reinterpret_cast<const tutti_operator_api*>(16),
-#else
-     nullptr, nullptr,
-#endif
-     nullptr, nullptr, nullptr, nullptr},
-    {}};
+const tutti_plugin_api api = {plugin_size,
+                              FAKE_MAJOR,
+                              0,
+                              FAKE_NAME,
+                              FAKE_VERSION,
+                              "build",
+                              &devices,
+                              FAKE_MEMORY,
+                              &stream,
+                              &transfer,
+                              reinterpret_cast<const tutti_program_api*>(nowhere),
+                              reinterpret_cast<const tutti_operator_api*>(nowhere),
+                              nullptr,
+                              nullptr,
+                              nullptr,
+                              nullptr};
 
 }  // namespace
 
@@ -208,7 +202,7 @@ extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
 #ifdef FAKE_NULL
   return nullptr;
 #else
-  return &api.table;
+  return &api;
 #endif
 }
 #else

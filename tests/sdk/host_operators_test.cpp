@@ -2,8 +2,7 @@
 //
 // Operators of the host engine without a device, by every set of instructions: on whole numbers,
 // whose sums are the same in any order, they give what the plain loops of the reference plugin
-// give, whoever shares the work. That they have the bits of compiled kernels on any numbers is
-// tests/opencl/host_operators_test.cpp.
+// give, whoever shares the work.
 #include "sdk/host_engine/host_operators.hpp"
 
 #include <algorithm>

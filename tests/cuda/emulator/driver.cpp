@@ -91,10 +91,6 @@ CUDA_CALL(cuGetErrorName, (CUresult code, const char** name)) {
       return CUDA_ERROR_INVALID_VALUE;
   }
 }
-CUDA_CALL(cuGetErrorString, (CUresult, const char** text)) {
-  *text = emulator_last_fault();
-  return CUDA_SUCCESS;
-}
 
 // ---- devices and contexts
 
