@@ -78,7 +78,6 @@ void add_sort_cases(std::vector<bench_case>& cases);
 void add_array_cases(std::vector<bench_case>& cases);
 void add_convolution_cases(std::vector<bench_case>& cases);
 void add_digits_cases(std::vector<bench_case>& cases);
-void add_parallel_cases(std::vector<bench_case>& cases);
 void add_signal_cases(std::vector<bench_case>& cases);
 void add_sparse_cases(std::vector<bench_case>& cases);
 void add_ml_cases(std::vector<bench_case>& cases);

@@ -82,7 +82,6 @@ int main(int argc, char** argv) {
     add_small_cases(cases);
     add_digits_cases(cases);
     add_row_cases(cases);
-    add_parallel_cases(cases);
     add_device_cases(cases);
 #ifdef TUTTI_BENCH_CUDA
     add_cuda_cases(cases);
