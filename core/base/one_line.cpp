@@ -9,13 +9,14 @@
 namespace tutti::base {
 namespace {
 
-struct code_point {
-  std::uint32_t value = 0;
-  std::size_t bytes = 0;  // 0: not valid UTF-8
-};
+bool is_control(std::uint32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
 
-/// The first character; overlong forms, surrogates and numbers beyond U+10FFFF are invalid.
-code_point first_of(std::string_view text) {
+}  // namespace
+
+code_point first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
   if (lead < 0x80) return {lead, 1};
@@ -31,18 +32,11 @@ code_point first_of(std::string_view text) {
   return {value, bytes};
 }
 
-bool is_control(std::uint32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2066 && c <= 0x2069);
-}
-
-}  // namespace
-
 std::string one_line(std::string_view text, std::size_t most) {
   std::string out;
   std::size_t at = 0;
   while (at < text.size() && out.size() < most) {
-    const code_point c = first_of(text.substr(at));
+    const code_point c = first_character(text.substr(at));
     const bool is_space = c.value == '\t' || c.value == '\n' || c.value == '\r';
     if (c.bytes == 0 || is_control(c.value)) {
       out += c.bytes != 0 && is_space ? ' ' : '?';

@@ -4,12 +4,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "tutti/export.hpp"
 
 namespace tutti::base {
+
+struct code_point {
+  std::uint32_t value = 0;
+  std::size_t bytes = 0;  ///< 0: not valid UTF-8
+};
+/// The first character of a text that is not empty; overlong forms, surrogates and numbers beyond
+/// U+10FFFF are invalid.
+TUTTI_INTERNAL_API code_point first_character(std::string_view text);
 
 /// `text` with each control character, each character that changes the direction of writing and
 /// each invalid UTF-8 byte as '?', tabs and line ends as spaces. Text longer than `most` bytes is

@@ -141,37 +141,32 @@ dtype matrix_dtype(const array& m, const shape& wanted, std::string_view op) {
   return op::real_floating_type_of(m, op);
 }
 
-}  // namespace
-
-array affine_warp(const array& x, const array& m, const warp_options& options) {
-  constexpr const char* op = "affine_warp";
+// With m [rows, 3]: the third row, if there is one, gives the divisor of both coordinates.
+array warped_by(const array& x, const array& m, int rows, const warp_options& options,
+                const char* op) {
   return base::named(op, [&] {
-    const dtype of_matrix = matrix_dtype(m, {2, 3}, op);
+    const dtype of_matrix = matrix_dtype(m, {rows, 3}, op);
     return warped(x, options, of_matrix, op,
                   [&](const array& column, const array& row, dtype type) {
                     const auto coordinate = [&](int i) {
                       return element(m, i, 0, type, op) * column +
                              (element(m, i, 1, type, op) * row + element(m, i, 2, type, op));
                     };
-                    return places{coordinate(0), coordinate(1)};
-                  });
-  });
-}
-
-array perspective_warp(const array& x, const array& m, const warp_options& options) {
-  constexpr const char* op = "perspective_warp";
-  return base::named(op, [&] {
-    const dtype of_matrix = matrix_dtype(m, {3, 3}, op);
-    return warped(x, options, of_matrix, op,
-                  [&](const array& column, const array& row, dtype type) {
-                    const auto coordinate = [&](int i) {
-                      return element(m, i, 0, type, op) * column +
-                             (element(m, i, 1, type, op) * row + element(m, i, 2, type, op));
-                    };
+                    if (rows == 2) return places{coordinate(0), coordinate(1)};
                     const array depth = coordinate(2);
                     return places{coordinate(0) / depth, coordinate(1) / depth};
                   });
   });
+}
+
+}  // namespace
+
+array affine_warp(const array& x, const array& m, const warp_options& options) {
+  return warped_by(x, m, 2, options, "affine_warp");
+}
+
+array perspective_warp(const array& x, const array& m, const warp_options& options) {
+  return warped_by(x, m, 3, options, "perspective_warp");
 }
 
 array rotate(const array& x, double degrees, const warp_options& options) {

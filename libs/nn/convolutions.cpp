@@ -32,11 +32,12 @@ void check_image(const char* op, const array& x, std::int64_t channels, int axes
                                   axes + 2, channels, at, x.shape().str()));
 }
 
-/// `weights`: the shape of the weights; `convolve(x, w, bias)` with or without a bias.
-template <class Options, class F>
+/// `weights`: the shape of the weights; `convolve(x, w, bias, to)` and `convolve(x, w, to)` are the
+/// convolution with and without a bias.
+template <class Options, class Of, class F>
 layer convolution_layer(const char* op, std::int64_t in, std::int64_t out, int axes,
-                        const shape& weights, random::key key, const Options& options, dtype type,
-                        const device& on, F convolve) {
+                        const shape& weights, random::key key, const Options& options, const Of& to,
+                        dtype type, const device& on, F convolve) {
   layer_parts parts{.kind = op};
   parts.names = {"weight"};
   parts.parameters = {
@@ -47,15 +48,16 @@ layer convolution_layer(const char* op, std::int64_t in, std::int64_t out, int a
   }
   return detail::stateless(
       std::move(parts),
-      [=, order = options.order](std::span<const array> parameters, const array& x, const pass&) {
+      [=, order = options.order](std::span<const array> p, const array& x, const pass&) {
         check_image(op, x, in, axes, order);
-        return convolve(x, parameters);
+        return p.size() > 1 ? convolve(x, p[0], p[1], to) : convolve(x, p[0], to);
       });
 }
 
+template <class F>
 layer forward_convolution(const char* op, int axes, std::int64_t in, std::int64_t out,
                           const per_axis& window, random::key key, const conv_options& o,
-                          dtype type, const device& on) {
+                          dtype type, const device& on, F convolve) {
   return named(op, [&] {
     check_channels(op, in, out, o.groups);
     const shape weights = detail::joined(
@@ -66,23 +68,15 @@ layer forward_convolution(const char* op, int axes, std::int64_t in, std::int64_
                                       .groups = o.groups,
                                       .mode = o.mode,
                                       .order = o.order};
-    return convolution_layer(op, in, out, axes, weights, key, o, type, on,
-                             [axes, options](const array& x, std::span<const array> p) {
-                               if (p.size() > 1) {
-                                 return axes == 1   ? tutti::conv1d(x, p[0], p[1], options)
-                                        : axes == 2 ? tutti::conv2d(x, p[0], p[1], options)
-                                                    : tutti::conv3d(x, p[0], p[1], options);
-                               }
-                               return axes == 1   ? tutti::conv1d(x, p[0], options)
-                                      : axes == 2 ? tutti::conv2d(x, p[0], options)
-                                                  : tutti::conv3d(x, p[0], options);
-                             });
+    return convolution_layer(op, in, out, axes, weights, key, o, options, type, on, convolve);
   });
 }
 
+template <class F>
 layer transposed_convolution(const char* op, int axes, std::int64_t in, std::int64_t out,
                              const per_axis& window, random::key key,
-                             const conv_transpose_options& o, dtype type, const device& on) {
+                             const conv_transpose_options& o, dtype type, const device& on,
+                             F convolve) {
   return named(op, [&] {
     check_channels(op, in, out, o.groups);
     const shape weights = detail::joined(
@@ -93,18 +87,7 @@ layer transposed_convolution(const char* op, int axes, std::int64_t in, std::int
                                                  .dilation = o.dilation,
                                                  .groups = o.groups,
                                                  .order = o.order};
-    return convolution_layer(op, in, out, axes, weights, key, o, type, on,
-                             [axes, options](const array& x, std::span<const array> p) {
-                               if (p.size() > 1) {
-                                 return axes == 1 ? tutti::conv_transpose1d(x, p[0], p[1], options)
-                                        : axes == 2
-                                            ? tutti::conv_transpose2d(x, p[0], p[1], options)
-                                            : tutti::conv_transpose3d(x, p[0], p[1], options);
-                               }
-                               return axes == 1   ? tutti::conv_transpose1d(x, p[0], options)
-                                      : axes == 2 ? tutti::conv_transpose2d(x, p[0], options)
-                                                  : tutti::conv_transpose3d(x, p[0], options);
-                             });
+    return convolution_layer(op, in, out, axes, weights, key, o, options, type, on, convolve);
   });
 }
 
@@ -124,27 +107,33 @@ array without_places(const array& pooled, channel_order order) {
 
 layer conv1d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
              const conv_options& options, dtype type, const device& on) {
-  return forward_convolution("conv1d", 1, in, out, window, key, options, type, on);
+  return forward_convolution("conv1d", 1, in, out, window, key, options, type, on,
+                             [](const auto&... of) { return tutti::conv1d(of...); });
 }
 layer conv2d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
              const conv_options& options, dtype type, const device& on) {
-  return forward_convolution("conv2d", 2, in, out, window, key, options, type, on);
+  return forward_convolution("conv2d", 2, in, out, window, key, options, type, on,
+                             [](const auto&... of) { return tutti::conv2d(of...); });
 }
 layer conv3d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
              const conv_options& options, dtype type, const device& on) {
-  return forward_convolution("conv3d", 3, in, out, window, key, options, type, on);
+  return forward_convolution("conv3d", 3, in, out, window, key, options, type, on,
+                             [](const auto&... of) { return tutti::conv3d(of...); });
 }
 layer conv_transpose1d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
                        const conv_transpose_options& options, dtype type, const device& on) {
-  return transposed_convolution("conv_transpose1d", 1, in, out, window, key, options, type, on);
+  return transposed_convolution("conv_transpose1d", 1, in, out, window, key, options, type, on,
+                                [](const auto&... of) { return tutti::conv_transpose1d(of...); });
 }
 layer conv_transpose2d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
                        const conv_transpose_options& options, dtype type, const device& on) {
-  return transposed_convolution("conv_transpose2d", 2, in, out, window, key, options, type, on);
+  return transposed_convolution("conv_transpose2d", 2, in, out, window, key, options, type, on,
+                                [](const auto&... of) { return tutti::conv_transpose2d(of...); });
 }
 layer conv_transpose3d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
                        const conv_transpose_options& options, dtype type, const device& on) {
-  return transposed_convolution("conv_transpose3d", 3, in, out, window, key, options, type, on);
+  return transposed_convolution("conv_transpose3d", 3, in, out, window, key, options, type, on,
+                                [](const auto&... of) { return tutti::conv_transpose3d(of...); });
 }
 
 layer max_pool(const per_axis& window, const pooling_options& options) {

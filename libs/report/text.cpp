@@ -3,34 +3,17 @@
 // Text of any bytes as characters of XML and HTML.
 #include "text.hpp"
 
+#include "base/one_line.hpp"
+
 namespace tutti::report {
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
-/// Number of bytes of the character at the beginning of `text`; 0 if it is invalid (The Unicode
-/// Standard, table 3-7) or if XML forbids it.
+/// The bytes of the first character; 0 if it is invalid, or no character, which XML forbids.
 std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned first = byte(0), second = byte(1);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (!follows(1) || !follows(2)) return 0;
-    if (first == 0xE0 && second < 0xA0) return 0;
-    if (first == 0xED && second > 0x9F) return 0;
-    const bool is_no_character = first == 0xEF && second == 0xBF && byte(2) >= 0xBE;
-    return is_no_character ? 0 : 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (!follows(1) || !follows(2) || !follows(3)) return 0;
-    if (first == 0xF0 && second < 0x90) return 0;
-    return first == 0xF4 && second > 0x8F ? 0 : 4;
-  }
-  return 0;
+  const base::code_point c = base::first_character(text);
+  return c.value == 0xFFFE || c.value == 0xFFFF ? 0 : c.bytes;
 }
 
 }  // namespace

@@ -20,27 +20,44 @@ namespace tutti::op {
 namespace {
 
 /// Row-major.
-struct host_matrix {
+template <class T>
+struct matrix_of {
   std::int64_t rows, columns;
-  std::vector<double> values;
+  std::vector<T> values;
 
-  host_matrix(std::int64_t m, std::int64_t n)
+  matrix_of(std::int64_t m, std::int64_t n)
       : rows(m),
         columns(n),
-        values(detail::host_vector<double>(
+        values(detail::host_vector<T>(
             "lfilter", static_cast<std::uint64_t>(graph::extent_product(m, n, "lfilter")))) {}
-  double& at(std::int64_t i, std::int64_t j) {
+  T& at(std::int64_t i, std::int64_t j) {
     return values[static_cast<std::size_t>(i * columns + j)];
   }
-  double at(std::int64_t i, std::int64_t j) const {
+  const T& at(std::int64_t i, std::int64_t j) const {
     return values[static_cast<std::size_t>(i * columns + j)];
   }
 };
 
-host_matrix identity_matrix(std::int64_t n) {
-  host_matrix m(n, n);
+using host_matrix = matrix_of<double>;
+using long_matrix = matrix_of<long double>;
+
+template <class T>
+matrix_of<T> identity_matrix(std::int64_t n) {
+  matrix_of<T> m(n, n);
   for (std::int64_t i = 0; i < n; ++i) m.at(i, i) = 1;
   return m;
+}
+
+template <class T>
+matrix_of<T> operator*(const matrix_of<T>& a, const matrix_of<T>& b) {
+  matrix_of<T> c(a.rows, b.columns);
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (std::int64_t k = 0; k < a.columns; ++k) {
+      const T& left = a.at(i, k);
+      if (left == 0) continue;
+      for (std::int64_t j = 0; j < b.columns; ++j) c.at(i, j) += left * b.at(k, j);
+    }
+  return c;
 }
 
 host_matrix product_of(const host_matrix& a, const host_matrix& b) {
@@ -71,13 +88,7 @@ using boost::multiprecision::cpp_bin_float_100;
 using exact =
     boost::multiprecision::number<cpp_bin_float_100::backend_type, boost::multiprecision::et_off>;
 
-struct exact_matrix {
-  std::size_t rows, columns;
-  std::vector<exact> values;
-  exact_matrix(std::size_t m, std::size_t n) : rows(m), columns(n), values(m * n) {}
-  exact& at(std::size_t i, std::size_t j) { return values[i * columns + j]; }
-  const exact& at(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
-};
+using exact_matrix = matrix_of<exact>;
 
 // s' = x b + s a, y = x d + s c: one step of a filter.
 struct one_step {
@@ -88,21 +99,10 @@ struct one_step {
 constexpr std::int64_t most_states = 48;
 constexpr std::size_t most_remembered = 32;
 
-exact_matrix operator*(const exact_matrix& a, const exact_matrix& b) {
-  exact_matrix c(a.rows, b.columns);
-  for (std::size_t i = 0; i < a.rows; ++i)
-    for (std::size_t k = 0; k < a.columns; ++k) {
-      const exact& left = a.at(i, k);
-      if (left == 0) continue;
-      for (std::size_t j = 0; j < b.columns; ++j) c.at(i, j) += left * b.at(k, j);
-    }
-  return c;
-}
-
 exact_matrix transposed(const exact_matrix& a) {
   exact_matrix t(a.columns, a.rows);
-  for (std::size_t i = 0; i < a.rows; ++i)
-    for (std::size_t j = 0; j < a.columns; ++j) t.at(j, i) = a.at(i, j);
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (std::int64_t j = 0; j < a.columns; ++j) t.at(j, i) = a.at(i, j);
   return t;
 }
 
@@ -112,9 +112,10 @@ exact largest(const exact_matrix& a) {
   return most;
 }
 
-host_matrix rounded(const exact_matrix& a) {
-  host_matrix m(static_cast<std::int64_t>(a.rows), static_cast<std::int64_t>(a.columns));
-  for (std::size_t i = 0; i < a.values.size(); ++i) m.values[i] = a.values[i].convert_to<double>();
+template <class T>
+matrix_of<T> rounded(const exact_matrix& a) {
+  matrix_of<T> m(a.rows, a.columns);
+  for (std::size_t i = 0; i < a.values.size(); ++i) m.values[i] = a.values[i].convert_to<T>();
   return m;
 }
 
@@ -131,13 +132,15 @@ std::vector<double> flattened(const linear_filter& filter) {
   return step;
 }
 
-one_step step_of(const std::vector<double>& flat, std::size_t order) {
+one_step step_of(const std::vector<double>& flat, std::int64_t order) {
   one_step s{{order, order}, {1, order}, {order, 1}, flat[0]};
-  for (std::size_t q = 0; q < order; ++q) s.b.at(0, q) = flat[1 + q];
-  for (std::size_t p = 0; p < order; ++p) {
-    const std::size_t row = (p + 1) * (order + 1);
-    s.c.at(p, 0) = flat[row];
-    for (std::size_t q = 0; q < order; ++q) s.a.at(p, q) = flat[row + 1 + q];
+  const auto given = [&](std::int64_t p, std::int64_t q) {
+    return flat[static_cast<std::size_t>(p * (order + 1) + q)];
+  };
+  for (std::int64_t q = 0; q < order; ++q) s.b.at(0, q) = given(0, 1 + q);
+  for (std::int64_t p = 0; p < order; ++p) {
+    s.c.at(p, 0) = given(p + 1, 0);
+    for (std::int64_t q = 0; q < order; ++q) s.a.at(p, q) = given(p + 1, 1 + q);
   }
   return s;
 }
@@ -159,16 +162,16 @@ std::optional<exact_matrix> covariance(exact_matrix a, exact_matrix q) {
 
 // u, upper triangular, with u^T u = w.
 std::optional<exact_matrix> cholesky(const exact_matrix& w) {
-  const std::size_t n = w.rows;
+  const std::int64_t n = w.rows;
   exact_matrix u(n, n);
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::int64_t i = 0; i < n; ++i) {
     exact rest = w.at(i, i);
-    for (std::size_t k = 0; k < i; ++k) rest -= u.at(k, i) * u.at(k, i);
+    for (std::int64_t k = 0; k < i; ++k) rest -= u.at(k, i) * u.at(k, i);
     if (!(rest > 0)) return std::nullopt;
     u.at(i, i) = sqrt(rest);
-    for (std::size_t j = i + 1; j < n; ++j) {
+    for (std::int64_t j = i + 1; j < n; ++j) {
       exact value = w.at(i, j);
-      for (std::size_t k = 0; k < i; ++k) value -= u.at(k, i) * u.at(k, j);
+      for (std::int64_t k = 0; k < i; ++k) value -= u.at(k, i) * u.at(k, j);
       u.at(i, j) = value / u.at(i, i);
     }
   }
@@ -176,12 +179,12 @@ std::optional<exact_matrix> cholesky(const exact_matrix& w) {
 }
 
 exact_matrix inverse_of_upper(const exact_matrix& u) {
-  const std::size_t n = u.rows;
+  const std::int64_t n = u.rows;
   exact_matrix v(n, n);
-  for (std::size_t j = 0; j < n; ++j)
-    for (std::size_t i = j + 1; i-- > 0;) {
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = j + 1; i-- > 0;) {
       exact value = i == j ? 1 : 0;
-      for (std::size_t k = i + 1; k <= j; ++k) value -= u.at(i, k) * v.at(k, j);
+      for (std::int64_t k = i + 1; k <= j; ++k) value -= u.at(i, k) * v.at(k, j);
       v.at(i, j) = value / u.at(i, i);
     }
   return v;
@@ -211,46 +214,28 @@ block_matrices block_as_it_is(const linear_filter& filter, std::int64_t length) 
 
 // In the input-normal basis, for which the precision of a long double suffices.
 struct realization {
-  std::vector<long double> a, b, c;
+  long_matrix a, b, c;
   long double d;
   state_basis basis;
 };
 
-std::vector<long double> extended(const exact_matrix& m) {
-  std::vector<long double> values;
-  for (const exact& v : m.values) values.push_back(v.convert_to<long double>());
-  return values;
-}
-
-// [rows, n] of n columns times [n, columns].
-std::vector<long double> product_of(const std::vector<long double>& a,
-                                    const std::vector<long double>& b, std::size_t n) {
-  const std::size_t rows = a.size() / n, columns = b.size() / n;
-  std::vector<long double> c(rows * columns);
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t k = 0; k < n; ++k)
-      for (std::size_t j = 0; j < columns; ++j)
-        c[i * columns + j] += a[i * n + k] * b[k * columns + j];
-  return c;
-}
-
 std::shared_ptr<const realization> input_normal(const std::vector<double>& step,
                                                 std::int64_t order) {
-  const one_step s = step_of(step, static_cast<std::size_t>(order));
+  const one_step s = step_of(step, order);
   // Every state has a little noise of its own: some filters do not reach all of their states.
   const exact scale = largest(s.b);
   exact_matrix noise = transposed(s.b) * s.b;
   const exact own = scale > 0 ? exact(ldexp(exact(scale * scale), -133)) : exact(1);
-  for (std::size_t i = 0; i < noise.rows; ++i) noise.at(i, i) += own;
+  for (std::int64_t i = 0; i < noise.rows; ++i) noise.at(i, i) += own;
   const std::optional<exact_matrix> w = covariance(s.a, noise);
   const std::optional<exact_matrix> u = w ? cholesky(*w) : std::nullopt;
   if (!u) return nullptr;
   const exact_matrix v = inverse_of_upper(*u);
-  return std::make_shared<realization>(realization{extended(*u * s.a * v),
-                                                   extended(s.b * v),
-                                                   extended(*u * s.c),
+  return std::make_shared<realization>(realization{rounded<long double>(*u * s.a * v),
+                                                   rounded<long double>(s.b * v),
+                                                   rounded<long double>(*u * s.c),
                                                    s.d.convert_to<long double>(),
-                                                   {rounded(v), rounded(*u)}});
+                                                   {rounded<double>(v), rounded<double>(*u)}});
 }
 
 // Signals that are given in parts request the same filter repeatedly.
@@ -288,38 +273,35 @@ class filter_blocks {
 
   block_matrices of_length(std::int64_t length) const {
     if (!normal_) return block_as_it_is(filter_, length);
-    const auto order = static_cast<std::size_t>(filter_.order);
-    block_matrices m{{length, length},
-                     {filter_.order, length},
-                     {length, filter_.order},
-                     {filter_.order, filter_.order}};
-    std::vector<long double> state = normal_->b, seen = normal_->c;  // b a^n, a^n c
+    const std::int64_t order = filter_.order;
+    block_matrices m{{length, length}, {order, length}, {length, order}, {order, order}};
+    long_matrix state = normal_->b, seen = normal_->c;  // b a^n, a^n c
     for (std::int64_t n = 0; n < length; ++n) {
-      const long double response = n == 0 ? normal_->d : product_of(normal_->b, seen, order)[0];
+      const long double response = n == 0 ? normal_->d : (normal_->b * seen).at(0, 0);
       for (std::int64_t i = 0; i + n < length; ++i)
         m.outputs_of_samples.at(i, i + n) = static_cast<double>(response);
       if (n > 0) {
-        seen = product_of(normal_->a, seen, order);
-        state = product_of(state, normal_->a, order);
+        seen = normal_->a * seen;
+        state = state * normal_->a;
       }
-      for (std::size_t q = 0; q < order; ++q) {
-        const auto at = static_cast<std::int64_t>(q);
-        m.outputs_of_state.at(at, n) = static_cast<double>(seen[q]);
-        m.state_of_samples.at(length - 1 - n, at) = static_cast<double>(state[q]);
+      for (std::int64_t q = 0; q < order; ++q) {
+        m.outputs_of_state.at(q, n) = static_cast<double>(seen.at(q, 0));
+        m.state_of_samples.at(length - 1 - n, q) = static_cast<double>(state.at(0, q));
       }
     }
-    std::vector<long double> power = normal_->a, result;
+    long_matrix power = normal_->a, result = identity_matrix<long double>(order);
     for (std::int64_t n = length; n > 0; n /= 2) {
-      if (n % 2 == 1) result = result.empty() ? power : product_of(result, power, order);
-      if (n > 1) power = product_of(power, power, order);
+      if (n % 2 == 1) result = result * power;
+      if (n > 1) power = power * power;
     }
-    for (std::size_t i = 0; i < result.size(); ++i)
-      m.state_of_state.values[i] = static_cast<double>(result[i]);
+    for (std::size_t i = 0; i < result.values.size(); ++i)
+      m.state_of_state.values[i] = static_cast<double>(result.values[i]);
     return m;
   }
 
   state_basis basis() const {
-    if (!normal_) return {identity_matrix(filter_.order), identity_matrix(filter_.order)};
+    if (!normal_)
+      return {identity_matrix<double>(filter_.order), identity_matrix<double>(filter_.order)};
     return normal_->basis;
   }
 
@@ -347,7 +329,7 @@ class recurrence {
     const std::int64_t rows = c.dim(0), count = c.dim(1), order = p.rows;
     const std::int64_t group = std::min(count, std::clamp<std::int64_t>(128 / order, 2, 32));
     const std::int64_t groups = (count - 1) / group + 1;
-    std::vector<host_matrix> powers = {identity_matrix(order)};
+    std::vector<host_matrix> powers = {identity_matrix<double>(order)};
     while (static_cast<std::int64_t>(powers.size()) <= group)
       powers.push_back(product_of(powers.back(), p));
     host_matrix within(group * order, group * order), onwards(group * order, order),
