@@ -71,7 +71,7 @@ training_run::training_run(layer of, batch_loss loss, trainer_options options)
       parameters(initial(model.parameters(), group, options.parallel)),
       state(initial(model.state(), group, options.parallel)),
       measures_members(group.size() > 1 && options.parallel.batches.is_by_throughput() &&
-                       !options.parallel.job),
+                       !options.parallel.job && !group.ranks()),
       key_(options.key),
       clip_norm_(options.clip_norm),
       ahead_(options.ahead),

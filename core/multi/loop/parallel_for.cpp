@@ -400,6 +400,11 @@ loop_report run_loop(const device_group& group, const index_range& range, const 
                      const chunk_sink& sink, const loop_options& options,
                      std::vector<std::byte>* closing) {
   if (!body) throw value_error(options.label + ": there is no body");
+  if (group.ranks()) {
+    loop_options with_job = options;
+    with_job.job = *group.ranks();
+    return run_loop(group.local(), range, body, sink, with_job, closing);
+  }
   return std::make_shared<parallel_loop>(group, range, body, sink, options)->run(closing);
 }
 

@@ -146,6 +146,10 @@ void tell_other_ranks(const device_group& group, std::span<const array> inputs,
 array parallel_map(const device_group& group, std::span<const array> inputs, const row_function& f,
                    const loop_options& options, loop_report* report) {
   loop_options own = options;
+  if (group.ranks()) {
+    own.job = *group.ranks();
+    return parallel_map(group.local(), inputs, f, own, report);
+  }
   own.fetch = true;
   if (own.label == loop_options().label) own.label = "parallel_map";
   std::int64_t rows = 0;

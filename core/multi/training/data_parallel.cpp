@@ -202,6 +202,15 @@ const std::vector<std::int64_t>& check_batch(const device_group& group,
   return batch[0].boundaries();
 }
 
+// The same values over another group with the same members.
+std::vector<sharded> over(const device_group& group, const std::vector<sharded>& values) {
+  std::vector<sharded> out;
+  for (const sharded& v : values)
+    out.push_back(v.replicated() ? sharded::from_replicas(group, v.parts())
+                                 : sharded::from_parts(group, v.parts(), v.axis()));
+  return out;
+}
+
 }  // namespace
 
 data_parallel::data_parallel(stateful_function step, device_group group,
@@ -241,14 +250,35 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
     if (a.ndim() == 0 || a.dim(0) != batch[0].dim(0))
       throw shape_error("data_parallel: rows of the batch differ: " + batch[0].shape().str() +
                         " and " + a.shape().str());
-    split.push_back(shard(a, group_, 0, options_.batches));
+    split.push_back(shard(a, group_.local(), 0, options_.batches));
   }
-  return (*this)(parameters, state, split, key);
+  return step_of_rank(parameters, state, split, key);
 }
 
 parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
                                         const std::vector<sharded>& state,
                                         const std::vector<sharded>& batch, random::key key) const {
+  if (!group_.ranks()) return step_of_rank(parameters, state, batch, key);
+  check_batch(group_, batch);
+  return step_of_rank(parameters, state, over(group_.local(), batch), key);
+}
+
+parallel_step data_parallel::step_of_rank(const std::vector<sharded>& parameters,
+                                          const std::vector<sharded>& state,
+                                          const std::vector<sharded>& batch,
+                                          random::key key) const {
+  if (group_.ranks()) {
+    check_replicated("parameter", group_, parameters);
+    check_replicated("state", group_, state);
+    data_parallel_options options = options_;
+    options.job = *group_.ranks();
+    const device_group local = group_.local();
+    parallel_step out = data_parallel(step_, local, options)(
+        over(local, parameters), over(local, state), batch, key);
+    out.gradients = over(group_, out.gradients);
+    out.state = over(group_, out.state);
+    return out;
+  }
   if (parameters.empty()) throw value_error("data_parallel: no parameters");
   check_replicated("parameter", group_, parameters);
   check_replicated("state", group_, state);
