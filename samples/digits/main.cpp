@@ -79,7 +79,7 @@ void run(const samples::common_options& o) {
   const nn::sequential model = nn::perceptron({digits::pixels, 256, 128, digits::classes}, keys[1],
                                               tutti::relu, {}, tutti::dtype::f32, device);
   nn::trainer trainer(model, nn::adam({.learning_rate = o.learning_rate, .weight_decay = 0.3}),
-                      samples::cross_entropy, {.group = o.group(), .parallel = {.job = o.job()}});
+                      samples::cross_entropy, {.group = o.group()});
   const tutti::data::loader batches(
       tutti::data::rows_of(std::vector<array>{data.training.x, data.training.y}),
       {.batch_size = o.batch, .key = keys[2], .on = device, .job = o.job()});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of devices of all ranks: split arrays and collectives against the same work on whole arrays.
-// Rank 1 has two devices where there are two.
+// Groups of devices of all ranks: split arrays and collectives against the same work on whole
+// arrays. Rank 1 has two devices where there are two.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -39,9 +39,9 @@ array whole(const shape& extents, dtype type = dtype::f32) {
 void require_equal(const array& got, const array& expected, const std::string& what) {
   require(got.shape() == expected.shape() && got.dtype() == expected.dtype(),
           what + ": " + got.shape().str() + " for " + expected.shape().str());
-  require(got.astype(dtype::f64).to_vector<double>() ==
-              expected.astype(dtype::f64).to_vector<double>(),
-          what);
+  require(
+      got.astype(dtype::f64).to_vector<double>() == expected.astype(dtype::f64).to_vector<double>(),
+      what);
 }
 
 void require_parts(const sharded& got, const array& expected, const std::string& what) {
@@ -144,10 +144,11 @@ BOOST_AUTO_TEST_CASE(sharded_reductions_over_ranks) {
         }
         const array mean_of_all = mean(s).gather(default_device());
         require(std::abs((mean_of_all - mean(a)).item<double>()) < 1e-15, name + ": mean");
-        const array found = max(shard(with_nan, group, axis, by), {.axes = {{0}}})
-                                .gather(default_device());
-        require(std::isnan(found.to_vector<double>()[0]) && !std::isnan(found.to_vector<double>()[1]),
-                name + ": NaN");
+        const array found =
+            max(shard(with_nan, group, axis, by), {.axes = {{0}}}).gather(default_device());
+        require(
+            std::isnan(found.to_vector<double>()[0]) && !std::isnan(found.to_vector<double>()[1]),
+            name + ": NaN");
       }
     require_parts(sum(shard(a, group) * 0 + 1), full({}, 52, dtype::f64), "a count");
   });
@@ -249,8 +250,9 @@ BOOST_AUTO_TEST_CASE(ranks_with_different_parts_are_told) {
     };
     const sharded uneven = sharded::from_parts(group, parts({j.rank() + 1, 2}, dtype::f32), 0);
     require(uneven.shape()[0] > j.size() && uneven.shape()[1] == 2, uneven.str());
-    const std::string shapes = message_of<shape_error>(
-        [&] { sharded::from_parts(group, parts({2, 2 + j.rank() % 2}, dtype::f32), 0); });
+    const std::string shapes = message_of<shape_error>([&] {
+      sharded::from_parts(group, parts({2, 2 + j.rank() % 2}, dtype::f32), 0);
+    });
     require(shapes.find("rank 1") != std::string::npos, shapes);
     const std::string types = message_of<dtype_error>([&] {
       sharded::from_parts(group, parts({2}, j.rank() == 1 ? dtype::i32 : dtype::f32), 0);

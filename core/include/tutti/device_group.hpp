@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A list of devices that work together, of any backends, of one process or of all ranks of a job; used
-// by sharded arrays, collectives, data-parallel training and parallel loops.
+// A list of devices that work together, of any backends, of one process or of all ranks of a job;
+// used by sharded arrays, collectives, data-parallel training and parallel loops.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,10 @@ class TUTTI_API device_group {
   /// From a list in the TUTTI_DEVICE syntax: device_group("opencl:all,reference"). Throws as
   /// devices() does.
   explicit device_group(std::string_view list);
-  /// The devices of all ranks of a job, in the order of the ranks. Each rank calls this with its own
-  /// `members`, by default those of its TUTTI_DEVICE, and only those are elements of the group; what is
-  /// computed over the group extends over all of them, and all ranks call it (docs/multi-machine.md).
+  /// The devices of all ranks of a job, in the order of the ranks. Each rank calls this with its
+  /// own `members`, by default those of its TUTTI_DEVICE, and only those are elements of the group;
+  /// what is computed over the group extends over all of them, and all ranks call it
+  /// (docs/multi-machine.md).
   explicit device_group(const tutti::job& ranks);
   device_group(std::vector<device> members, const tutti::job& ranks);
   // Copies only, so that no group is empty: a moved-from group keeps its members.

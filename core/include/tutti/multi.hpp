@@ -48,9 +48,9 @@ class TUTTI_API shares {
   /// value_error with a weight that is negative or not finite, and if all are 0.
   shares(std::vector<double> weights);
 
-  /// Positions at which an axis of `extent` is split for the devices of `group`: group.total() + 1 of
-  /// them, from 0 to extent. Throws value_error if the number of weights differs from that of the
-  /// devices.
+  /// Positions at which an axis of `extent` is split for the devices of `group`: group.total() + 1
+  /// of them, from 0 to extent. Throws value_error if the number of weights differs from that of
+  /// the devices.
   std::vector<std::int64_t> boundaries(std::int64_t extent, const device_group& group) const;
 
  private:
@@ -63,8 +63,8 @@ class TUTTI_API shares {
 // ---- arrays on several devices
 
 /// An array whose parts along one axis are on the members of a group, or of which every member has
-/// a copy (replicated). A lazy value, like array. Of a group over the ranks of a job each rank has the
-/// parts of its own members; part i of parts() is then part group().first() + i of the whole.
+/// a copy (replicated). A lazy value, like array. Of a group over the ranks of a job each rank has
+/// the parts of its own members; part i of parts() is then part group().first() + i of the whole.
 class TUTTI_API sharded {
  public:
   // Copies only, which cost one reference count per part: no object is ever without parts.
@@ -108,8 +108,8 @@ class TUTTI_API sharded {
   std::vector<array> parts_;
 };
 
-/// Splits `a` along `axis` and moves each part to its member. All ranks of a job pass the same array,
-/// and each keeps its own parts.
+/// Splits `a` along `axis` and moves each part to its member. All ranks of a job pass the same
+/// array, and each keeps its own parts.
 TUTTI_API sharded shard(const array& a, const device_group& group, integer axis = 0,
                         const shares& by = {});
 /// A copy of `a` on every member; in a job, of rank 0's `a`.
@@ -205,9 +205,6 @@ struct data_parallel_options {
   /// first: they are ready first, and are sent while the backward pass is still running.
   std::size_t bucket_bytes = std::size_t{4} << 20;
   collective::options collectives{};
-  /// Ranks that train together: each provides its own rows as its batch, and all get the loss, the
-  /// gradients and the state of all rows. A rank without rows provides a batch without arrays.
-  std::optional<tutti::job> job{};
 };
 
 /// Loss and gradients of one step over all members.
@@ -226,6 +223,8 @@ struct loss_and_state {
 /// value_and_grad of a loss over a batch that is split between the members of a group. The loss of
 /// each part is weighted by its rows, so that, if `step` is a mean over rows, loss and gradients
 /// are those of the whole batch, within rounding. Members without rows take part in the exchange.
+/// With a group over the ranks of a job all ranks get the loss, the gradients and the state of all
+/// rows.
 class TUTTI_API data_parallel {
  public:
   /// The loss (one floating element) of a part of a batch; called for each member with arrays
@@ -244,8 +243,8 @@ class TUTTI_API data_parallel {
   data_parallel(stateful_function step, device_group group, data_parallel_options options = {});
 
   /// `parameters` are replicated over the group (replicate()). Arrays of a batch have the same
-  /// number of rows (axis 0), at least one; they are moved to the members. Throws value_error,
-  /// shape_error.
+  /// number of rows (axis 0), at least one; they are moved to the members. In a job these are the
+  /// rank's own rows; a rank without rows passes no arrays. Throws value_error, shape_error.
   parallel_step operator()(const std::vector<sharded>& parameters,
                            const std::vector<array>& batch) const;
   /// The same for a batch that is already split along axis 0, each array in the same way.

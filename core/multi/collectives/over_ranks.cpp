@@ -9,8 +9,8 @@
 namespace tutti::multi::over_ranks {
 namespace {
 
-// The parts of this rank's members, of `whole` cut along `axis` into one part for each device of the
-// group.
+// The parts of this rank's members, of `whole` cut along `axis` into one part for each device of
+// the group.
 std::vector<array> own_parts(const device_group& group, const array& whole, integer axis,
                              std::string_view op) {
   if (whole.ndim() == 0) throw shape_error(std::string(op) + ": 0-d arrays have no axis to cut");
@@ -46,17 +46,20 @@ array reduce(const device_group& group, const std::vector<array>& values, const 
 
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
                               reduction with, const options& how) {
-  return collective::broadcast(group.local(), over_ranks::reduce(group, values, group[0], with, how), how);
+  return collective::broadcast(group.local(),
+                               over_ranks::reduce(group, values, group[0], with, how), how);
 }
 
 std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
                                   reduction with, integer axis, const options& how) {
-  return own_parts(group, over_ranks::reduce(group, values, group[0], with, how), axis, "reduce_scatter");
+  return own_parts(group, over_ranks::reduce(group, values, group[0], with, how), axis,
+                   "reduce_scatter");
 }
 
 std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,
                               integer axis, const options& how) {
-  return collective::broadcast(group.local(), over_ranks::gather(group, values, group[0], axis, how), how);
+  return collective::broadcast(group.local(),
+                               over_ranks::gather(group, values, group[0], axis, how), how);
 }
 
 array gather(const device_group& group, const std::vector<array>& values, const device& root,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collectives of tutti/collective.hpp for groups over the ranks of a job: within each rank as for
-// its devices alone, between the ranks by the job.
+// The collectives of tutti/collective.hpp for groups over the ranks of a job: within each rank as
+// for its devices alone, between the ranks by the job.
 #pragma once
 
 #include <vector>

@@ -13,8 +13,8 @@ namespace tutti::multi {
 
 struct group_ranks {
   tutti::job job{nullptr};
-  std::vector<std::string> names;    ///< "rank 1 cuda:0", of all devices
-  std::vector<std::size_t> begins;   ///< position of each rank's first device, and the end
+  std::vector<std::string> names;   ///< "rank 1 cuda:0", of all devices
+  std::vector<std::size_t> begins;  ///< position of each rank's first device, and the end
 };
 
 }  // namespace tutti::multi

@@ -50,7 +50,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
         sink_(sink),
         options_(options),
         range_(range),
-        ranks_(options_, range) {}
+        ranks_(group_, options_, range) {}
 
   loop_report run(std::vector<std::byte>* closing) {
     if (!ranks_.present()) {
@@ -400,11 +400,6 @@ loop_report run_loop(const device_group& group, const index_range& range, const 
                      const chunk_sink& sink, const loop_options& options,
                      std::vector<std::byte>* closing) {
   if (!body) throw value_error(options.label + ": there is no body");
-  if (group.ranks()) {
-    loop_options with_job = options;
-    with_job.job = *group.ranks();
-    return run_loop(group.local(), range, body, sink, with_job, closing);
-  }
   return std::make_shared<parallel_loop>(group, range, body, sink, options)->run(closing);
 }
 

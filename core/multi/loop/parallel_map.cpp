@@ -130,7 +130,7 @@ const device& survivor(const device_group& group, const loop_report& report) {
 // Meets the other ranks of the job in a loop that no other rank runs, so that they throw as well.
 void tell_other_ranks(const device_group& group, std::span<const array> inputs,
                       loop_options options, const std::string& why) {
-  if (!options.job || options.job->size() == 1) return;
+  if (!group.ranks()) return;
   // Loops without rows do not meet.
   if (!inputs.empty() && inputs[0].valid() && inputs[0].size() == 0) return;
   options.label += " (" + base::one_line(why) + ")";
@@ -146,10 +146,6 @@ void tell_other_ranks(const device_group& group, std::span<const array> inputs,
 array parallel_map(const device_group& group, std::span<const array> inputs, const row_function& f,
                    const loop_options& options, loop_report* report) {
   loop_options own = options;
-  if (group.ranks()) {
-    own.job = *group.ranks();
-    return parallel_map(group.local(), inputs, f, own, report);
-  }
   own.fetch = true;
   if (own.label == loop_options().label) own.label = "parallel_map";
   std::int64_t rows = 0;

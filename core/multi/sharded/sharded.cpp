@@ -35,8 +35,8 @@ interval interval_of(const std::vector<std::int64_t>& cuts, std::size_t i) {
   return {cuts[i], cuts[i + 1]};
 }
 
-// The elements of part `from` of a split array, by its place in the whole group, that belong to `wanted`
-// along `axis`: their positions along `axis` within the part. Nothing if there are none.
+// The elements of part `from` of a split array, by its place in the whole group, that belong to
+// `wanted` along `axis`: their positions along `axis` within the part. Nothing if there are none.
 std::optional<interval> overlap(const sharded& a, std::size_t from, int axis, interval wanted) {
   const interval part = interval_of(a.boundaries(), from);
   if (axis != a.axis() && part.first < part.last && wanted.first < wanted.last) return wanted;
@@ -65,8 +65,8 @@ array region(const sharded& a, int axis, interval wanted, const device& on) {
   return assembled(a, axis, wanted, pieces, on);
 }
 
-// Regions for all devices of a group over the ranks of `a`, cut along `axis` at `cuts`: each rank sends
-// what others need, and returns those of its members.
+// Regions for all devices of a group over the ranks of `a`, cut along `axis` at `cuts`: each rank
+// sends what others need, and returns those of its members.
 std::vector<array> exchanged(const sharded& a, const device_group& group, int axis,
                              const std::vector<std::int64_t>& cuts) {
   multi::job_state& job = *group.ranks()->state();
@@ -83,12 +83,10 @@ std::vector<array> exchanged(const sharded& a, const device_group& group, int ax
     for (std::size_t from = sources[rank]; from < sources[rank + 1]; ++from)
       for (std::size_t i = 0; i < group.size(); ++i)
         if (overlap(a, from, axis, interval_of(cuts, group.first() + i)))
-          received[i].push_back(
-              multi::receive_array(job, rank, multi::tag_of_groups, group[i]));
+          received[i].push_back(multi::receive_array(job, rank, multi::tag_of_groups, group[i]));
   std::vector<array> out;
   for (std::size_t i = 0; i < group.size(); ++i)
-    out.push_back(
-        assembled(a, axis, interval_of(cuts, group.first() + i), received[i], group[i]));
+    out.push_back(assembled(a, axis, interval_of(cuts, group.first() + i), received[i], group[i]));
   return out;
 }
 
@@ -149,8 +147,7 @@ const std::vector<std::int64_t>& sharded::boundaries() const {
 
 array sharded::gather(const device& on) const {
   if (replicated()) return copy_near(*this, on).to(on);
-  if (group_.ranks())
-    return collective::gather(group_, parts_, group_[0], axis_).to(on);
+  if (group_.ranks()) return collective::gather(group_, parts_, group_[0], axis_).to(on);
   return region(*this, axis_, {0, shape_[axis_]}, on);
 }
 

@@ -110,8 +110,7 @@ array of_ranks(const sharded& a, const std::vector<device>& members,
   const job& ranks = *a.group().ranks();
   array own;
   if (!members.empty()) {
-    own = collective::reduce(device_group(members), values, members[0], with, how)
-              .to(a.group()[0]);
+    own = collective::reduce(device_group(members), values, members[0], with, how).to(a.group()[0]);
   } else {
     shape extents = a.parts()[0].shape();
     extents[a.axis()] = 1;
@@ -147,8 +146,7 @@ sharded reduce_across(const sharded& a, reducer local, const reduce_options& ove
     return sharded::from_replicas(a.group(), collective::all_reduce(a.group(), values, with, how));
   if (a.group().ranks()) {
     const array total = of_ranks(a, members, values, local, over, with, how);
-    return sharded::from_replicas(a.group(),
-                                  collective::broadcast(a.group().local(), total, how));
+    return sharded::from_replicas(a.group(), collective::broadcast(a.group().local(), total, how));
   }
   const device_group some(members);
   return replicate(collective::reduce(some, values, some[0], with, how), a.group(), how);

@@ -38,7 +38,8 @@ array take_across(const sharded& a, const array& indices, int axis) {
 }
 
 // Positions of the indices that rank `r` has rows for.
-std::vector<std::int64_t> places_at(const sharded& a, std::span<const std::int64_t> indices, int r) {
+std::vector<std::int64_t> places_at(const sharded& a, std::span<const std::int64_t> indices,
+                                    int r) {
   const auto& begins = a.group().all_ranks().begins;
   const auto rank = static_cast<std::size_t>(r);
   const std::int64_t low = a.boundaries()[begins[rank]], high = a.boundaries()[begins[rank + 1]];
