@@ -13,7 +13,6 @@
 #include "tutti/error.hpp"
 #include "tutti/multi.hpp"
 #include "tutti/parallel.hpp"
-#include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {
@@ -34,6 +33,12 @@ device_group group_of(const job& j) {
 /// Small integers, the same on all ranks.
 array whole(const shape& extents, dtype type = dtype::f32) {
   return ((arange(extents.size(), dtype::i32) * 7919) % 23 - 11).astype(type).reshape(extents);
+}
+
+template <class E, class F>
+void refused(F&& call, const std::string& why) {
+  const std::string text = message_of<E>(call);
+  require(text.find(why) != std::string::npos, "\"" + text + "\" lacks \"" + why + "\"");
 }
 
 void require_equal(const array& got, const array& expected, const std::string& what) {
@@ -119,8 +124,9 @@ BOOST_AUTO_TEST_CASE(sharded_arithmetic_over_ranks) {
       require_parts(replicate(column, group) - s, column - a, name + ": with a replicated column");
       require_parts(s + replicate(row, group), a + row, name + ": with a replicated row");
       require_parts(map([](const array& x) { return maximum(x, 0); }, s), maximum(a, 0), name);
-      FAILS(value_error, s + shard(a, group, 1), "split differently");
-      FAILS(value_error, s + shard(a, group.local(), 0), "different groups");
+      refused<value_error>([&] { s + shard(a, group, 1); }, "split differently");
+      if (j.size() > 1)
+        refused<value_error>([&] { s + shard(a, group.local(), 0); }, "different groups");
     }
   });
 }
@@ -184,10 +190,8 @@ BOOST_AUTO_TEST_CASE(rows_by_index_over_ranks) {
                     take(a, array::from({{2, 3}, {j.rank(), 0}})), name + ": of two axes");
       const array columns = array::from({3, 0, j.rank()});
       require_equal(take(s, columns, 1), take(a, columns, 1), name + ": along the other axis");
-      const std::string text =
-          message_of<index_error>([&] { take(s, array::from({j.rank() == 0 ? 13 : 0})); });
-      require(text.find("13") != std::string::npos, text);
-      FAILS(dtype_error, take(s, array::from({1.5F})), "take");
+      refused<index_error>([&] { take(s, array::from({j.rank() == 0 ? 13 : 0})); }, "13");
+      refused<dtype_error>([&] { take(s, array::from({1.5F})); }, "take");
     }
   });
 }
