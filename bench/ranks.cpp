@@ -49,7 +49,7 @@ double step_seconds(const std::optional<tutti::job>& job) {
   nn::trainer run(
       model, nn::adam(),
       [](const array& y, const std::vector<array>& batch) { return nn::mse(y, batch[1]); },
-      {.parallel = {.job = job}});
+      {.group = job ? tutti::device_group(*job) : tutti::device_group()});
   const std::vector<array> batch{tutti::random::normal(keys[2], {rows, 784}),
                                  tutti::random::normal(keys[3], {rows, 10})};
   std::vector<double> steps;

@@ -23,13 +23,6 @@ device_group members(const layer& model, const trainer_options& options) {
   return device_group(std::vector<device>{model.parameters()[0].device()});
 }
 
-/// Equal on all ranks of a job.
-std::vector<sharded> initial(std::vector<array> values, const device_group& group,
-                             const data_parallel_options& options) {
-  if (options.job) values = options.job->broadcast(values);
-  return replicate(values, group);
-}
-
 data_parallel::stateful_function member_step(const layer& model, const batch_loss& loss) {
   if (!loss) throw value_error("trainer: the loss is empty");
   return [model, loss](const std::vector<array>& parameters, const std::vector<array>& state,
@@ -68,10 +61,10 @@ std::int64_t steps_of(io::named_arrays& from) {
 training_run::training_run(layer of, batch_loss loss, trainer_options options)
     : model(std::move(of)),
       group(members(model, options)),
-      parameters(initial(model.parameters(), group, options.parallel)),
-      state(initial(model.state(), group, options.parallel)),
+      parameters(replicate(model.parameters(), group)),
+      state(replicate(model.state(), group)),
       measures_members(group.size() > 1 && options.parallel.batches.is_by_throughput() &&
-                       !options.parallel.job),
+                       !group.ranks()),
       key_(options.key),
       clip_norm_(options.clip_norm),
       ahead_(options.ahead),

@@ -110,7 +110,7 @@ void run(const contract& c, const samples::common_options& o) {
     for (std::size_t i = 0; i < r.size(); ++i)
       at = std::copy_n(r.values<float>(i).begin(), names.size(), at);
   };
-  const auto report = tutti::parallel_for(group, {0, blocks}, compute, collect, {.job = o.job()});
+  const auto report = tutti::parallel_for(group, {0, blocks}, compute, collect);
   if (!o.leads()) return;
   const array exact = array::from(by_hand(c), group[0]).astype(wide);
   const auto known = [&](const list& p) { return formula(p, c.strike); };

@@ -158,7 +158,7 @@ void common_options::join() {
 
 std::optional<tutti::device_group> common_options::group() const {
   if (!parallel) return std::nullopt;
-  return tutti::device_group();
+  return tutti::device_group(*job_);
 }
 
 void common_options::predict_each(

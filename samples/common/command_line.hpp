@@ -65,7 +65,7 @@ class common_options {
       const std::function<std::string(const std::filesystem::path& file)>& answer) const;
   /// The device of --device; the default device without the option.
   tutti::device device() const { return device_.get(); }
-  /// All devices of TUTTI_DEVICE, with --parallel.
+  /// All devices of TUTTI_DEVICE of all ranks, with --parallel.
   std::optional<tutti::device_group> group() const;
   /// The ranks started by mpirun or srun, with --parallel.
   const std::optional<tutti::job>& job() const { return job_; }

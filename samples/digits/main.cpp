@@ -119,7 +119,7 @@ void run(const samples::common_options& o) {
   const nn::sequential model = nn::perceptron({pixels, 256, 128, classes}, keys[1], tutti::relu, {},
                                               tutti::dtype::f32, device);
   nn::trainer trainer(model, nn::adam({.learning_rate = o.learning_rate, .weight_decay = 0.3}),
-                      samples::cross_entropy, {.group = o.group(), .parallel = {.job = o.job()}});
+                      samples::cross_entropy, {.group = o.group()});
   const tutti::data::loader batches(
       tutti::data::rows_of(std::vector<array>{data.x_train, data.y_train}),
       {.batch_size = o.batch, .key = keys[2], .on = device, .job = o.job()});

@@ -80,7 +80,7 @@ void train(const samples::common_options& o, const settings& s) {
   const auto classes = static_cast<std::int64_t>(pictures.classes.size());
   const nn::sequential model = network(s.model, picture, classes, keys[1], device);
   nn::trainer trainer(model, nn::adam({.weight_decay = 0.01}), samples::cross_entropy,
-                      {.key = keys[2], .group = o.group(), .parallel = {.job = o.job()}});
+                      {.key = keys[2], .group = o.group()});
   const data::loader batches(data::rows_of({pictures.training.x, pictures.training.labels}),
                              {.batch_size = o.batch, .key = keys[3], .on = device, .job = o.job()});
   o.log() << fmt::format(

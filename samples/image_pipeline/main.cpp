@@ -108,10 +108,7 @@ void run(const options& o, const samples::common_options& common) {
           std::copy(values.begin(), values.end(), kept[i].begin() + c.begin * each);
         }
       },
-      {.policy = tutti::loop_policy::dynamic,
-       .grain = 8,
-       .job = common.job(),
-       .label = "image_pipeline"});
+      {.policy = tutti::loop_policy::dynamic, .grain = 8, .label = "image_pipeline"});
   if (!common.leads()) return;
   std::cout << to_string(report);
 

@@ -56,8 +56,7 @@ void run(const samples::common_options& o, const settings& s) {
   const nn::sequential model = perceptron(picture, s.hidden, keys[0], device);
   const bool squares = s.loss == "squared_error";
   const nn::batch_loss loss = squares ? squared_error : samples::cross_entropy;
-  nn::trainer trainer(model, nn::adam(), loss,
-                      {.key = keys[1], .group = o.group(), .parallel = {.job = o.job()}});
+  nn::trainer trainer(model, nn::adam(), loss, {.key = keys[1], .group = o.group()});
 
   const tutti::data::loader batches(
       tutti::data::rows_of({data.training.pictures, data.training.labels}),
@@ -82,8 +81,8 @@ void run(const samples::common_options& o, const settings& s) {
   if (o.parallel) {
     auto epoch = batches.start(0);
     const double seconds = history.back().seconds / static_cast<double>(batches.batches());
-    samples::report_group_use(o.log(), report, model, loss, trainer.group(), epoch.next()->arrays,
-                              seconds);
+    samples::report_group_use(o.log(), report, model, loss, trainer.group().local(),
+                              epoch.next()->arrays, seconds);
   }
   tutti::io::save_safetensors(o.out / "weights.safetensors", model.named(trainer.parameters()));
   samples::finish(report, o);

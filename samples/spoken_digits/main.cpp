@@ -71,7 +71,7 @@ void train(const samples::common_options& o, const settings& s) {
   samples::make_folder(o.out);
   const nn::sequential model = network(s.model, keys[0], device);
   nn::trainer trainer(model, nn::adam(), samples::cross_entropy,
-                      {.key = keys[1], .group = o.group(), .parallel = {.job = o.job()}});
+                      {.key = keys[1], .group = o.group()});
   const tutti::data::loader batches(
       tutti::data::rows_of({data.training.x, data.training.labels}),
       {.batch_size = o.batch, .key = keys[2], .on = device, .job = o.job()});

@@ -74,8 +74,7 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
   const tutti::data::loader batches(
       tutti::data::rows_of(std::vector<array>{windows({{test, {}}})}),
       {.batch_size = o.batch, .key = {o.seed}, .on = o.device(), .job = o.job()});
-  nn::trainer trainer(model, nn::adam(), next_letter_loss,
-                      {.group = o.group(), .parallel = {.job = o.job()}, .clip_norm = 1});
+  nn::trainer trainer(model, nn::adam(), next_letter_loss, {.group = o.group(), .clip_norm = 1});
   const std::int64_t steps = o.epochs * batches.batches();
   const auto rate =
       nn::warmup_schedule(steps / 10 + 1, nn::cosine_schedule(o.learning_rate, steps));

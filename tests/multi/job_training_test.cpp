@@ -37,11 +37,12 @@ io::named_arrays trained(const std::optional<job>& j, int epoch, const io::named
                          std::vector<array>& losses) {
   const data::loader batches(data::rows_of({examples(13, 7, 1), examples(13, 3, 2)}),
                              {.batch_size = 4, .key = {9}, .job = j});
-  nn::trainer run(network(), nn::adam({.learning_rate = 0.01}),
-                  [](const array& output, const std::vector<array>& batch) {
-                    return nn::mse(output, batch[1]);
-                  },
-                  {.parallel = {.bucket_bytes = 200, .job = j}});
+  nn::trainer run(
+      network(), nn::adam({.learning_rate = 0.01}),
+      [](const array& output, const std::vector<array>& batch) {
+        return nn::mse(output, batch[1]);
+      },
+      {.group = j ? device_group(*j) : device_group(), .parallel = {.bucket_bytes = 200}});
   if (!saved.empty()) run.load(saved);
   for (data::batch& b : batches.start(epoch)) losses.push_back(run.step(b.arrays));
   return run.arrays();
@@ -111,13 +112,13 @@ BOOST_AUTO_TEST_CASE(state_is_the_mean_over_ranks) {
   on_ranks([](const job& j) {
     // Rank r has r rows, each of value r; the state is their mean, and a count of steps.
     const std::int64_t rows = j.rank();
-    const device_group group;
+    const device_group group(j);
     const data_parallel gradient(
         [](const std::vector<array>& p, const std::vector<array>& state,
            const std::vector<array>& batch, random::key) {
           return loss_and_state{mean(p[0] * batch[0]), {mean(batch[0]), state[1] + 1}};
         },
-        group, {.job = j});
+        group);
     std::vector<array> batch;
     if (rows > 0) batch.push_back(full({rows, 1}, static_cast<double>(rows), dtype::f32));
     const auto parameters = replicate(std::vector<array>{ones({1})}, group);
@@ -138,10 +139,9 @@ BOOST_AUTO_TEST_CASE(state_is_the_mean_over_ranks) {
 
 BOOST_AUTO_TEST_CASE(no_rows_at_all_are_refused) {
   on_ranks([](const job& j) {
-    const device_group group;
+    const device_group group(j);
     const data_parallel gradient(
-        [](const std::vector<array>& p, const std::vector<array>&) { return sum(p[0]); }, group,
-        {.job = j});
+        [](const std::vector<array>& p, const std::vector<array>&) { return sum(p[0]); }, group);
     try {
       gradient(replicate(std::vector<array>{ones({1})}, group), std::vector<array>());
     } catch (const error& e) {

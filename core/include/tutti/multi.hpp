@@ -30,7 +30,7 @@ namespace tutti {
 /// (about 50 ms plus compilation), then kept for the process, and stored on disk with the compiled
 /// programs for this device, driver and plugin.
 TUTTI_API double throughput(const device& on);
-/// The members' shares of work, which sum to 1.
+/// The shares of work of all devices of the group, which sum to 1.
 TUTTI_API std::vector<double> weights_by_throughput(const device_group& group);
 /// By the size of their memory. Throws value_error with a member that does not report it.
 TUTTI_API std::vector<double> weights_by_memory(const device_group& group);
@@ -48,8 +48,9 @@ class TUTTI_API shares {
   /// value_error with a weight that is negative or not finite, and if all are 0.
   shares(std::vector<double> weights);
 
-  /// Positions at which an axis of `extent` is split for `group`: group.size() + 1 of them, from 0
-  /// to extent. Throws value_error if the number of weights differs from that of the members.
+  /// Positions at which an axis of `extent` is split for the devices of `group`: group.total() + 1
+  /// of them, from 0 to extent. Throws value_error if the number of weights differs from that of
+  /// the devices.
   std::vector<std::int64_t> boundaries(std::int64_t extent, const device_group& group) const;
 
  private:
@@ -62,15 +63,16 @@ class TUTTI_API shares {
 // ---- arrays on several devices
 
 /// An array whose parts along one axis are on the members of a group, or of which every member has
-/// a copy (replicated). A lazy value, like array.
+/// a copy (replicated). A lazy value, like array. Of a group over the ranks of a job each rank has
+/// the parts of its own members; part i of parts() is then part group().first() + i of the whole.
 class TUTTI_API sharded {
  public:
   // Copies only, which cost one reference count per part: no object is ever without parts.
   sharded(const sharded&) = default;
   sharded& operator=(const sharded&) = default;
 
-  /// From parts that are already on their members, concatenated along `axis`. Throws as
-  /// collective::all_gather does.
+  /// From parts that are already on their members, concatenated along `axis`. Ranks of a job
+  /// exchange the extents of their parts. Throws as collective::all_gather does.
   static sharded from_parts(const device_group& group, const std::vector<array>& parts,
                             integer axis);
   /// From copies that are already on their members; that they are equal is not checked.
@@ -85,7 +87,7 @@ class TUTTI_API sharded {
   tutti::dtype dtype() const { return parts_[0].dtype(); }
   const std::vector<array>& parts() const { return parts_; }
 
-  /// The whole array on any device.
+  /// The whole array on any device; on every rank of a job.
   array gather(const device& on) const;
 
   const sharded& eval() const;  ///< all parts, as one evaluation
@@ -94,8 +96,11 @@ class TUTTI_API sharded {
   /// "[1000,64] split along axis 0 at 0, 500, 1000 over opencl:0, opencl:1".
   std::string str() const;
 
+  /// For internal use: parts that are on their members, split at `boundaries`, or replicated.
+  sharded(device_group group, int axis, std::vector<std::int64_t> boundaries,
+          std::vector<array> parts);
+
  private:
-  sharded(device_group group, int axis, std::vector<array> parts);
   device_group group_;
   int axis_;  // -1: replicated
   tutti::shape shape_;
@@ -103,17 +108,18 @@ class TUTTI_API sharded {
   std::vector<array> parts_;
 };
 
-/// Splits `a` along `axis` and moves each part to its member.
+/// Splits `a` along `axis` and moves each part to its member. All ranks of a job pass the same
+/// array, and each keeps its own parts.
 TUTTI_API sharded shard(const array& a, const device_group& group, integer axis = 0,
                         const shares& by = {});
-/// A copy of `a` on every member.
+/// A copy of `a` on every member; in a job, of rank 0's `a`.
 TUTTI_API sharded replicate(const array& a, const device_group& group,
                             const collective::options& how = {});
 TUTTI_API std::vector<sharded> replicate(const std::vector<array>& arrays,
                                          const device_group& group,
                                          const collective::options& how = {});
 /// The same values with another split, over the same group or another; parts move directly between
-/// the devices that have them and those that need them.
+/// the devices that have them and those that need them, or as messages between ranks.
 TUTTI_API sharded reshard(const sharded& a, const device_group& group, integer axis = 0,
                           const shares& by = {});
 /// A copy of the whole array on every member of `group`.
@@ -170,9 +176,10 @@ TUTTI_API sharded mean(const sharded& a, const reduce_options& over = {},
                        const collective::options& how = {});
 
 /// Elements of a along `axis` at `indices`, as take() of arrays, on any member; the result is on
-/// the device of the indices, which may be any device.
+/// the device of the indices, which may be any device. In a job each rank passes its own indices.
 TUTTI_API array take(const sharded& a, const array& indices, integer axis = 0);
-/// The same for indices [I] split or replicated over a's group: each member takes its own.
+/// The same for indices [I] split or replicated over a's group: each member takes its own. In a job
+/// all ranks need the same number of members.
 TUTTI_API sharded take(const sharded& a, const sharded& indices, integer axis = 0);
 
 /// Matrix product x [..., M, K] w [K, N] of operands over one group, depending on their layouts:
@@ -198,9 +205,6 @@ struct data_parallel_options {
   /// first: they are ready first, and are sent while the backward pass is still running.
   std::size_t bucket_bytes = std::size_t{4} << 20;
   collective::options collectives{};
-  /// Ranks that train together: each provides its own rows as its batch, and all get the loss, the
-  /// gradients and the state of all rows. A rank without rows provides a batch without arrays.
-  std::optional<tutti::job> job{};
 };
 
 /// Loss and gradients of one step over all members.
@@ -219,6 +223,8 @@ struct loss_and_state {
 /// value_and_grad of a loss over a batch that is split between the members of a group. The loss of
 /// each part is weighted by its rows, so that, if `step` is a mean over rows, loss and gradients
 /// are those of the whole batch, within rounding. Members without rows take part in the exchange.
+/// With a group over the ranks of a job all ranks get the loss, the gradients and the state of all
+/// rows.
 class TUTTI_API data_parallel {
  public:
   /// The loss (one floating element) of a part of a batch; called for each member with arrays
@@ -237,8 +243,8 @@ class TUTTI_API data_parallel {
   data_parallel(stateful_function step, device_group group, data_parallel_options options = {});
 
   /// `parameters` are replicated over the group (replicate()). Arrays of a batch have the same
-  /// number of rows (axis 0), at least one; they are moved to the members. Throws value_error,
-  /// shape_error.
+  /// number of rows (axis 0), at least one; they are moved to the members. In a job these are the
+  /// rank's own rows; a rank without rows passes no arrays. Throws value_error, shape_error.
   parallel_step operator()(const std::vector<sharded>& parameters,
                            const std::vector<array>& batch) const;
   /// The same for a batch that is already split along axis 0, each array in the same way.
@@ -257,6 +263,9 @@ class TUTTI_API data_parallel {
   const device_group& group() const { return group_; }
 
  private:
+  parallel_step step_of_rank(const std::vector<sharded>& parameters,
+                             const std::vector<sharded>& state, const std::vector<sharded>& batch,
+                             random::key key) const;
   stateful_function step_;
   device_group group_;
   data_parallel_options options_;

@@ -70,12 +70,6 @@ struct loop_options {
   std::optional<double> time_limit{};
   /// Copies the results of the body to the host before the sink is called (chunk_results::values).
   bool fetch = true;
-  /// The ranks that work on the loop together, each with its group. All call parallel_for, or
-  /// parallel_map, with the same range and label. Rank 0 assigns the chunks, calls the sink for all
-  /// of them, and reports about all devices; `policy`, `weights` (devices in the order of their
-  /// ranks), `grain` and `depth` are those of rank 0, and `time_limit` that of each rank. Results
-  /// need `fetch`.
-  std::optional<tutti::job> job{};
   /// Name of the loop in error messages and in the trace.
   std::string label = "parallel_for";
 };
@@ -169,11 +163,14 @@ TUTTI_API std::string to_string(const loop_report& report);
 /// another device than c.device. With loop_options::fetch, a result that is being differentiated is
 /// a value_error, because its values have no gradient.
 ///
-/// With loop_options::job an error of the body or the sink is thrown on all ranks; it names the
-/// rank, and has the type value_error or device_error on the others. A rank from which nothing
-/// comes for the time limit of the job is lost: its chunks run elsewhere, and later loops go on
-/// without it, but other functions of the job throw. If rank 0 is lost, the others throw
-/// device_error TUTTI_ERROR_TIMEOUT.
+/// Ranks of a job, with a group over all of them, call parallel_for with the same range and label.
+/// Rank 0 assigns the chunks, calls the sink for all of them, and reports about all devices;
+/// `policy`, `weights` (of the devices of all ranks), `grain` and `depth` are those of rank 0, and
+/// `time_limit` that of each rank. Results need `fetch`. An error of the body or the sink is thrown
+/// on all ranks; it names the rank, and has the type value_error or device_error on the others. A
+/// rank from which nothing comes for the time limit of the job is lost: its chunks run elsewhere,
+/// and later loops go on without it, but other functions of the job throw. If rank 0 is lost, the
+/// others throw device_error TUTTI_ERROR_TIMEOUT.
 ///
 /// A body that hangs keeps its captured objects: after a time_limit it may continue, in its own
 /// thread, when parallel_for has returned. Objects that it captures by reference must live longer
@@ -189,9 +186,9 @@ TUTTI_API loop_report parallel_for(const device_group& group, const index_range&
 /// different shapes, dtype_error if they differ in dtype. The rows pass through the host and have
 /// no gradient: value_error if an input, or a result of f, is being differentiated.
 ///
-/// With loop_options::job all ranks pass the same inputs (only the number of rows is compared), and
-/// each gets the whole result. Wrong arguments of one rank throw on all ranks. loop_options::fetch
-/// has no effect.
+/// With a group over the ranks of a job all ranks pass the same inputs (only the number of rows is
+/// compared), and each gets the whole result. Wrong arguments of one rank throw on all ranks.
+/// loop_options::fetch has no effect.
 TUTTI_API array parallel_map(const device_group& group, std::span<const array> inputs,
                              const std::function<array(const std::vector<array>& rows)>& f,
                              const loop_options& options = {}, loop_report* report = nullptr);

@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "multi/collectives/backend.hpp"
+#include "multi/collectives/over_ranks.hpp"
 #include "multi/groups/participants.hpp"
 #include "tutti/collective.hpp"
 #include "tutti/ops.hpp"
@@ -207,6 +208,7 @@ std::vector<array> cut(const array& a, int axis, std::size_t count) {
 }  // namespace
 
 std::vector<array> broadcast(const device_group& group, const array& value, const options& how) {
+  if (group.ranks()) return multi::over_ranks::broadcast(group, value, how);
   exchange e("broadcast", group, how);
   const std::size_t root = multi::owner(group, value, "broadcast");
   const array start = multi::on_member(value, group[root], "broadcast", "the value");
@@ -218,6 +220,7 @@ std::vector<array> broadcast(const device_group& group, const array& value, cons
 
 array reduce(const device_group& group, const std::vector<array>& values, const device& root,
              reduction with, const options& how) {
+  if (group.ranks()) return multi::over_ranks::reduce(group, values, root, with, how);
   exchange e("reduce", group, how);
   const std::size_t at = group.index_of(root, "reduce");
   const std::vector<array> operands = checked_operands("reduce", group, values, with);
@@ -230,6 +233,7 @@ array reduce(const device_group& group, const std::vector<array>& values, const 
 
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
                               reduction with, const options& how) {
+  if (group.ranks()) return multi::over_ranks::all_reduce(group, values, with, how);
   exchange e("all_reduce", group, how);
   const std::vector<array> operands = checked_operands("all_reduce", group, values, with);
   if (auto flat = multi::by_backend(group, operands, TUTTI_COLLECTIVE_ALL_REDUCE, with,
@@ -243,6 +247,7 @@ std::vector<array> all_reduce(const device_group& group, const std::vector<array
 
 std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
                                   reduction with, integer axis, const options& how) {
+  if (group.ranks()) return multi::over_ranks::reduce_scatter(group, values, with, axis, how);
   constexpr std::string_view op = "reduce_scatter";
   exchange e(op, group, how);
   const std::vector<array> operands = checked_operands(op, group, values, with);
@@ -262,6 +267,7 @@ std::vector<array> reduce_scatter(const device_group& group, const std::vector<a
 
 std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,
                               integer axis, const options& how) {
+  if (group.ranks()) return multi::over_ranks::all_gather(group, values, axis, how);
   constexpr std::string_view op = "all_gather";
   exchange e(op, group, how);
   const std::vector<array> operands = multi::on_members(group, values, op);
@@ -285,6 +291,7 @@ std::vector<array> all_gather(const device_group& group, const std::vector<array
 
 array gather(const device_group& group, const std::vector<array>& values, const device& root,
              integer axis, const options& how) {
+  if (group.ranks()) return multi::over_ranks::gather(group, values, root, axis, how);
   const exchange e("gather", group, how);
   const std::size_t at = group.index_of(root, "gather");
   std::vector<array> operands = multi::on_members(group, values, "gather");
@@ -297,6 +304,7 @@ array gather(const device_group& group, const std::vector<array>& values, const 
 
 std::vector<array> scatter(const device_group& group, const array& value, integer axis,
                            const options& how) {
+  if (group.ranks()) return multi::over_ranks::scatter(group, value, axis, how);
   const exchange e("scatter", group, how);
   const std::size_t root = multi::owner(group, value, "scatter");
   const array start = multi::on_member(value, group[root], "scatter", "the value");
@@ -307,6 +315,7 @@ std::vector<array> scatter(const device_group& group, const array& value, intege
 
 std::vector<array> all_to_all(const device_group& group, const std::vector<array>& values,
                               integer axis, const options& how) {
+  if (group.ranks()) return multi::over_ranks::all_to_all(group, values, axis, how);
   constexpr std::string_view op = "all_to_all";
   const exchange e(op, group, how);
   const std::vector<array> operands = multi::on_members(group, values, op);
@@ -327,6 +336,7 @@ std::vector<array> all_to_all(const device_group& group, const std::vector<array
 }
 
 void barrier(const device_group& group, const options& how) {
+  if (group.ranks()) return multi::over_ranks::barrier(group, how);
   exchange e("barrier", group, how);
   // Work of a device runs in the order in which it was enqueued: a value computed now comes last.
   std::vector<array> tokens;

@@ -65,7 +65,14 @@ std::optional<double> kept_on_disk(const std::string& key) {
   return sound && std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
 }
 
-std::vector<double> normalised(std::vector<double> weights) {
+// The weights of all devices of the group, which sum to 1, from those of its members.
+std::vector<double> normalised(const device_group& group, std::vector<double> weights) {
+  if (group.ranks()) {
+    const std::vector<std::int64_t> whole(weights.begin(), weights.end());
+    const std::vector<std::int64_t> all =
+        group.ranks()->all_gather(array::from(whole, group[0])).to_vector<std::int64_t>();
+    weights.assign(all.begin(), all.end());
+  }
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& w : weights) w /= total;
   return weights;
@@ -100,7 +107,7 @@ double throughput(const device& on) {
 std::vector<double> weights_by_throughput(const device_group& group) {
   std::vector<double> out;
   for (const device& member : group) out.push_back(throughput(member));
-  return normalised(std::move(out));
+  return normalised(group, std::move(out));
 }
 
 bool compute_alike(const device_group& group) {
@@ -116,7 +123,7 @@ std::vector<double> weights_by_memory(const device_group& group) {
       throw value_error("weights_by_memory: " + member.name() + " does not tell its memory");
     out.push_back(static_cast<double>(member.properties().memory_bytes));
   }
-  return normalised(std::move(out));
+  return normalised(group, std::move(out));
 }
 
 }  // namespace tutti

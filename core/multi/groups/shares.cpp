@@ -16,13 +16,13 @@ shares::shares(std::vector<double> weights) : rule_(rule::given), weights_(std::
 
 std::vector<std::int64_t> shares::boundaries(std::int64_t extent, const device_group& group) const {
   if (extent < 0) throw value_error(fmt::format("shares: an extent of {}", extent));
-  if (rule_ == rule::equal) return multi::equal_boundaries(extent, group.size());
+  if (rule_ == rule::equal) return multi::equal_boundaries(extent, group.total());
   const std::vector<double> weights = rule_ == rule::given    ? weights_
                                       : rule_ == rule::memory ? weights_by_memory(group)
                                                               : weights_by_throughput(group);
-  if (weights.size() != group.size())
+  if (weights.size() != group.total())
     throw value_error(fmt::format("shares: {} weights for {} devices ({})", weights.size(),
-                                  group.size(), group.names()));
+                                  group.total(), group.names()));
   double total = 0;
   for (const double w : weights) total += w;
   std::vector<std::int64_t> out{0};

@@ -271,28 +271,36 @@ void job::send(const array& value, int to, int tag) const {
   require_values({value}, "send");
   require_rank(to, *state_, "send");
   require_tag(tag, "send");
-  if (to == rank()) return state_->keep(value, tag);
-  const auto record = std::make_shared<array_record>(multi::describe(value));
-  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_SEND, to, tag + caller_tags);
-  what.data = record.get();
-  what.bytes = sizeof *record;
-  state_->leave(state_->start("send", what, record), "send");
-  what.tag = tag;
-  transfer(*state_, "send", what, host_copy(value)).leave();
+  multi::send_array(*state_, value, to, tag);
 }
 
 array job::receive(int from, int tag, const device& on) const {
   require_rank(from, *state_, "receive");
   require_tag(tag, "receive");
-  if (from == rank()) return state_->kept(tag).to(on);
-  const auto record = std::make_shared<array_record>();
-  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_RECEIVE, from, tag + caller_tags);
+  return multi::receive_array(*state_, from, tag, on);
+}
+
+void multi::send_array(job_state& job, const array& value, int to, int tag) {
+  if (to == job.rank()) return job.keep(value, tag);
+  const auto record = std::make_shared<array_record>(describe(value));
+  tutti_exchange what = exchange_of(TUTTI_EXCHANGE_SEND, to, tag + message_tags);
   what.data = record.get();
   what.bytes = sizeof *record;
-  state_->wait(state_->start("receive", what, record), "receive");
+  job.leave(job.start("send", what, record), "send");
   what.tag = tag;
-  const array room = zeros(multi::extents_of(*record), static_cast<dtype>(record->dtype), on);
-  return transfer(*state_, "receive", what, host_copy(room)).finish();
+  transfer(job, "send", what, host_copy(value)).leave();
+}
+
+array multi::receive_array(job_state& job, int from, int tag, const device& on) {
+  if (from == job.rank()) return job.kept(tag).to(on);
+  const auto record = std::make_shared<array_record>();
+  tutti_exchange what = exchange_of(TUTTI_EXCHANGE_RECEIVE, from, tag + message_tags);
+  what.data = record.get();
+  what.bytes = sizeof *record;
+  job.wait(job.start("receive", what, record), "receive");
+  what.tag = tag;
+  const array room = zeros(extents_of(*record), static_cast<dtype>(record->dtype), on);
+  return transfer(job, "receive", what, host_copy(room)).finish();
 }
 
 }  // namespace tutti

@@ -38,10 +38,13 @@ struct array_record {
   std::int64_t extents[TUTTI_MAX_RANK] = {};
 };
 
-/// Number of tags that callers can use. The description of a value is sent with tag + caller_tags.
+/// Number of tags that callers can use; the next one is for messages of groups over ranks. The
+/// description of a value is sent with its tag + message_tags.
 constexpr int caller_tags = 1 << 13;
+constexpr int tag_of_groups = caller_tags;
+constexpr int message_tags = caller_tags + 1;
 /// Tag of all messages of rank_link.
-constexpr int tag_of_links = 2 * caller_tags;
+constexpr int tag_of_links = 2 * message_tags;
 
 tutti_exchange exchange_of(tutti_exchange_kind kind, int peer = 0, int tag = 0);
 
@@ -109,6 +112,10 @@ class TUTTI_INTERNAL_API job_state {
   std::map<int, std::string> lost_;  ///< ranks and reasons
   std::map<int, std::deque<array>> own_messages_;
 };
+
+/// job::send and job::receive for any tag below message_tags.
+void send_array(job_state& job, const array& value, int to, int tag);
+array receive_array(job_state& job, int from, int tag, const device& on);
 
 /// The job of this process, joined according to its environment.
 std::shared_ptr<job_state> job_of_process();

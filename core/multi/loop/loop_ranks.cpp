@@ -84,10 +84,11 @@ message last_message(const std::exception_ptr& error) {
 
 }  // namespace
 
-loop_ranks::loop_ranks(const loop_options& options, const index_range& range)
+loop_ranks::loop_ranks(const device_group& group, const loop_options& options,
+                       const index_range& range)
     : options_(options), range_(range) {
-  if (!options.job || options.job->size() == 1 || range.size() <= 0) return;
-  job_ = options.job->state();
+  if (!group.ranks() || range.size() <= 0) return;
+  job_ = group.ranks()->state();
   if (!options.fetch)
     throw value_error(options.label +
                       ": results of several ranks are fetched (loop_options::fetch)");

@@ -25,8 +25,8 @@ class loop_ranks {
   /// Between two checks whether a message has come.
   static constexpr std::chrono::microseconds pause_time{200};
 
-  /// Without effect unless options.job has several ranks.
-  loop_ranks(const loop_options& options, const index_range& range);
+  /// Without effect for a group of one process.
+  loop_ranks(const device_group& group, const loop_options& options, const index_range& range);
 
   bool present() const { return job_ != nullptr; }
   bool follows() const { return present() && job_->rank() > 0; }

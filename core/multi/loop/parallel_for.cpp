@@ -50,7 +50,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
         sink_(sink),
         options_(options),
         range_(range),
-        ranks_(options_, range) {}
+        ranks_(group_, options_, range) {}
 
   loop_report run(std::vector<std::byte>* closing) {
     if (!ranks_.present()) {

@@ -130,7 +130,7 @@ const device& survivor(const device_group& group, const loop_report& report) {
 // Meets the other ranks of the job in a loop that no other rank runs, so that they throw as well.
 void tell_other_ranks(const device_group& group, std::span<const array> inputs,
                       loop_options options, const std::string& why) {
-  if (!options.job || options.job->size() == 1) return;
+  if (!group.ranks()) return;
   // Loops without rows do not meet.
   if (!inputs.empty() && inputs[0].valid() && inputs[0].size() == 0) return;
   options.label += " (" + base::one_line(why) + ")";

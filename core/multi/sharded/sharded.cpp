@@ -4,7 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <optional>
+
+#include "multi/groups/group_ranks.hpp"
 #include "multi/groups/participants.hpp"
+#include "multi/job/job_state.hpp"
 #include "op/operands.hpp"
 #include "tutti/multi.hpp"
 
@@ -21,26 +26,72 @@ const array& copy_near(const sharded& a, const device& on) {
   return a.parts()[0];
 }
 
-// Elements first to last of `axis` of the whole array, on any device: the overlapping pieces of all
-// parts, moved there.
-array region(const sharded& a, int axis, std::int64_t first, std::int64_t last, const device& on) {
-  if (a.replicated()) return piece(copy_near(a, on), axis, first, last).to(on);
-  std::vector<array> pieces;
-  const auto& cuts = a.boundaries();
-  for (std::size_t i = 0; i < a.parts().size(); ++i) {
-    const array& part = a.parts()[i];
-    if (part.size() == 0) continue;
-    if (axis != a.axis()) {
-      pieces.push_back(piece(part, axis, first, last).to(on));
-      continue;
-    }
-    const std::int64_t low = std::max(first, cuts[i]), high = std::min(last, cuts[i + 1]);
-    if (low < high) pieces.push_back(piece(part, axis, low - cuts[i], high - cuts[i]).to(on));
-  }
+/// A part of an array along an axis.
+struct interval {
+  std::int64_t first, last;
+};
+
+interval interval_of(const std::vector<std::int64_t>& cuts, std::size_t i) {
+  return {cuts[i], cuts[i + 1]};
+}
+
+// The elements of part `from` of a split array, by its place in the whole group, that belong to
+// `wanted` along `axis`: their positions along `axis` within the part. Nothing if there are none.
+std::optional<interval> overlap(const sharded& a, std::size_t from, int axis, interval wanted) {
+  const interval part = interval_of(a.boundaries(), from);
+  if (axis != a.axis() && part.first < part.last && wanted.first < wanted.last) return wanted;
+  const std::int64_t low = std::max(part.first, wanted.first);
+  const std::int64_t high = std::min(part.last, wanted.last);
+  if (axis != a.axis() || low >= high) return std::nullopt;
+  return interval{low - part.first, high - part.first};
+}
+
+// `wanted` of the whole array along `axis` from the overlapping pieces of all parts.
+array assembled(const sharded& a, int axis, interval wanted, const std::vector<array>& pieces,
+                const device& on) {
   if (!pieces.empty()) return multi::join(pieces, a.axis());
   shape extents = a.shape();
-  extents[axis] = last - first;
+  extents[axis] = wanted.last - wanted.first;
   return zeros(extents, a.dtype(), on);
+}
+
+// `wanted` of the whole array along `axis`, on any device of the process that has all parts.
+array region(const sharded& a, int axis, interval wanted, const device& on) {
+  if (a.replicated()) return piece(copy_near(a, on), axis, wanted.first, wanted.last).to(on);
+  std::vector<array> pieces;
+  for (std::size_t i = 0; i < a.parts().size(); ++i)
+    if (const auto own = overlap(a, i, axis, wanted))
+      pieces.push_back(piece(a.parts()[i], axis, own->first, own->last).to(on));
+  return assembled(a, axis, wanted, pieces, on);
+}
+
+// Regions for all devices of a group over the ranks of `a`, cut along `axis` at `cuts`: each rank
+// sends what others need, and returns those of its members.
+std::vector<array> exchanged(const sharded& a, const device_group& group, int axis,
+                             const std::vector<std::int64_t>& cuts) {
+  multi::job_state& job = *group.ranks()->state();
+  const auto& sources = a.group().all_ranks().begins;
+  const auto& targets = group.all_ranks().begins;
+  for (std::size_t i = 0; i < a.parts().size(); ++i)
+    for (int rank = 0; rank < job.size(); ++rank)
+      for (std::size_t to = targets[rank]; to < targets[rank + 1]; ++to)
+        if (const auto sent = overlap(a, a.group().first() + i, axis, interval_of(cuts, to)))
+          multi::send_array(job, piece(a.parts()[i], axis, sent->first, sent->last), rank,
+                            multi::tag_of_groups);
+  std::vector<std::vector<array>> received(group.size());
+  for (int rank = 0; rank < job.size(); ++rank)
+    for (std::size_t from = sources[rank]; from < sources[rank + 1]; ++from)
+      for (std::size_t i = 0; i < group.size(); ++i)
+        if (overlap(a, from, axis, interval_of(cuts, group.first() + i)))
+          received[i].push_back(multi::receive_array(job, rank, multi::tag_of_groups, group[i]));
+  std::vector<array> out;
+  for (std::size_t i = 0; i < group.size(); ++i)
+    out.push_back(assembled(a, axis, interval_of(cuts, group.first() + i), received[i], group[i]));
+  return out;
+}
+
+bool over_one_job(const device_group& a, const device_group& b) {
+  return a.ranks() != nullptr && b.ranks() != nullptr && a.ranks()->state() == b.ranks()->state();
 }
 
 int checked_axis(const shape& extents, integer axis, std::string_view op) {
@@ -50,12 +101,14 @@ int checked_axis(const shape& extents, integer axis, std::string_view op) {
 
 }  // namespace
 
-sharded::sharded(device_group group, int axis, std::vector<array> parts)
-    : group_(std::move(group)), axis_(axis), shape_(parts[0].shape()), parts_(std::move(parts)) {
-  if (axis_ < 0) return;
-  boundaries_.push_back(0);
-  for (const array& p : parts_) boundaries_.push_back(boundaries_.back() + p.shape()[axis_]);
-  shape_[axis_] = boundaries_.back();
+sharded::sharded(device_group group, int axis, std::vector<std::int64_t> boundaries,
+                 std::vector<array> parts)
+    : group_(std::move(group)),
+      axis_(axis),
+      shape_(parts[0].shape()),
+      boundaries_(std::move(boundaries)),
+      parts_(std::move(parts)) {
+  if (axis_ >= 0) shape_[axis_] = boundaries_.back();
 }
 
 sharded sharded::from_parts(const device_group& group, const std::vector<array>& parts,
@@ -63,14 +116,23 @@ sharded sharded::from_parts(const device_group& group, const std::vector<array>&
   std::vector<array> own = multi::on_members(group, parts, "sharded");
   const int along = checked_axis(own[0].shape(), axis, "sharded");
   multi::require_agreement(group, own, along, "sharded");
-  multi::joined_extents(own, along, "sharded");
-  return {group, along, std::move(own)};
+  const tutti::shape joined = multi::joined_extents(own, along, "sharded");
+  std::vector<std::int64_t> extents, cuts{0};
+  for (const array& p : own) extents.push_back(p.shape()[along]);
+  if (const job* ranks = group.ranks()) {
+    multi::array_record record = multi::describe(own[0]);
+    record.extents[along] = joined[along];
+    ranks->state()->agree("sharded", along, std::vector{record}, along);
+    extents = ranks->all_gather(array::from(extents, group[0])).to_vector<std::int64_t>();
+  }
+  for (const std::int64_t n : extents) cuts.push_back(graph::extent_sum(cuts.back(), n, "sharded"));
+  return {group, along, std::move(cuts), std::move(own)};
 }
 
 sharded sharded::from_replicas(const device_group& group, const std::vector<array>& copies) {
   std::vector<array> own = multi::on_members(group, copies, "sharded");
   multi::require_agreement(group, own, -1, "sharded");
-  return {group, -1, std::move(own)};
+  return {group, -1, {}, std::move(own)};
 }
 
 int sharded::axis() const {
@@ -85,7 +147,8 @@ const std::vector<std::int64_t>& sharded::boundaries() const {
 
 array sharded::gather(const device& on) const {
   if (replicated()) return copy_near(*this, on).to(on);
-  return region(*this, axis_, 0, shape_[axis_], on);
+  if (group_.ranks()) return collective::gather(group_, parts_, group_[0], axis_).to(on);
+  return region(*this, axis_, {0, shape_[axis_]}, on);
 }
 
 const sharded& sharded::eval() const {
@@ -109,9 +172,11 @@ sharded shard(const array& a, const device_group& group, integer axis, const sha
   const int along = checked_axis(graph::get(a, "shard").extents, axis, "shard");
   const auto cuts = by.boundaries(a.shape()[along], group);
   std::vector<array> parts;
-  for (std::size_t i = 0; i < group.size(); ++i)
-    parts.push_back(piece(a, along, cuts[i], cuts[i + 1]).to(group[i]));
-  return sharded::from_parts(group, parts, along);
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const interval own = interval_of(cuts, group.first() + i);
+    parts.push_back(piece(a, along, own.first, own.last).to(group[i]));
+  }
+  return {group, along, cuts, multi::on_members(group, parts, "shard")};
 }
 
 sharded replicate(const array& a, const device_group& group, const collective::options& how) {
@@ -132,15 +197,23 @@ std::vector<sharded> replicate(const std::vector<array>& arrays, const device_gr
 sharded reshard(const sharded& a, const device_group& group, integer axis, const shares& by) {
   const int along = checked_axis(a.shape(), axis, "reshard");
   const auto cuts = by.boundaries(a.shape()[along], group);
+  if (!a.replicated() && over_one_job(a.group(), group))
+    return {group, along, cuts, exchanged(a, group, along, cuts)};
+  if (!a.replicated() && a.group().ranks()) return shard(a.gather(group[0]), group, along, by);
   std::vector<array> parts;
   for (std::size_t i = 0; i < group.size(); ++i)
-    parts.push_back(region(a, along, cuts[i], cuts[i + 1], group[i]));
-  return sharded::from_parts(group, parts, along);
+    parts.push_back(region(a, along, interval_of(cuts, group.first() + i), group[i]));
+  return {group, along, cuts, std::move(parts)};
 }
 
 sharded replicate(const sharded& a, const device_group& group) {
   std::vector<array> copies;
-  for (const device& member : group) copies.push_back(a.gather(member));
+  if (!a.replicated() && a.group().ranks()) {
+    const array whole = a.gather(group[0]);
+    for (const device& member : group) copies.push_back(whole.to(member));
+  } else {
+    for (const device& member : group) copies.push_back(a.gather(member));
+  }
   return sharded::from_replicas(group, copies);
 }
 

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "multi/groups/group_ranks.hpp"
 #include "multi/groups/participants.hpp"
 #include "op/operands.hpp"
 #include "tutti/multi.hpp"
@@ -45,7 +46,8 @@ array matching(const sharded& whole, const sharded& split, std::size_t i) {
   if (axis < 0 || copy.shape()[axis] == 1) return copy;
   const auto& cuts = split.boundaries();
   if (copy.shape()[axis] != cuts.back()) return copy;  // the operation reports the error
-  return multi::piece(copy, axis, cuts[i], cuts[i + 1]);
+  const std::size_t place = split.group().first() + i;
+  return multi::piece(copy, axis, cuts[place], cuts[place + 1]);
 }
 
 using binary = array (*)(const array&, const array&);
@@ -62,8 +64,8 @@ sharded elementwise(binary f, const sharded& a, const sharded& b, std::string_vi
         f(cut_a ? matching(a, b, i) : a.parts()[i], cut_b ? matching(b, a, i) : b.parts()[i]));
   }
   if (!first) return sharded::from_replicas(a.group(), parts);
-  return sharded::from_parts(a.group(), parts,
-                             result.rank() - from_the_end(a.replicated() ? b : a));
+  const sharded& split = a.replicated() ? b : a;
+  return {a.group(), result.rank() - from_the_end(split), split.boundaries(), std::move(parts)};
 }
 
 // f(a, b), or f(b, a) if `turned`, for a constant b, which is treated as replicated.
@@ -101,6 +103,34 @@ resolved_axes resolve(const sharded& a, const reduce_options& over, std::string_
 
 using reducer = array (*)(const array&, const reduce_options&);
 
+// The result of a rank for reduce_across; without elements, that of the first rank that has some.
+array of_ranks(const sharded& a, const std::vector<device>& members,
+               const std::vector<array>& values, reducer local, const reduce_options& over,
+               collective::reduction with, const collective::options& how) {
+  const job& ranks = *a.group().ranks();
+  array own;
+  if (!members.empty()) {
+    own = collective::reduce(device_group(members), values, members[0], with, how).to(a.group()[0]);
+  } else {
+    shape extents = a.parts()[0].shape();
+    extents[a.axis()] = 1;
+    own = local(zeros(extents, a.dtype(), a.group()[0]), over);
+  }
+  const auto& begins = a.group().all_ranks().begins;
+  const auto has_some = [&](int r) {
+    const auto rank = static_cast<std::size_t>(r);
+    return a.boundaries()[begins[rank]] < a.boundaries()[begins[rank + 1]];
+  };
+  int first = 0, with_some = 0;
+  for (int r = ranks.size() - 1; r >= 0; --r)
+    if (has_some(r)) first = r, ++with_some;
+  if (with_some < ranks.size()) {  // all ranks know it
+    const array other = ranks.broadcast(own, first);
+    if (members.empty()) own = other;
+  }
+  return ranks.all_reduce(own, with);
+}
+
 // Members without elements have no minimum: the others reduce, then all get the result.
 sharded reduce_across(const sharded& a, reducer local, const reduce_options& over,
                       collective::reduction with, const collective::options& how,
@@ -112,8 +142,12 @@ sharded reduce_across(const sharded& a, reducer local, const reduce_options& ove
     members.push_back(a.group()[i]);
     values.push_back(local(a.parts()[i], over));
   }
-  if (members.size() == a.group().size())
+  if (members.size() == a.group().size() && !(skips_empty && a.group().ranks()))
     return sharded::from_replicas(a.group(), collective::all_reduce(a.group(), values, with, how));
+  if (a.group().ranks()) {
+    const array total = of_ranks(a, members, values, local, over, with, how);
+    return sharded::from_replicas(a.group(), collective::broadcast(a.group().local(), total, how));
+  }
   const device_group some(members);
   return replicate(collective::reduce(some, values, some[0], with, how), a.group(), how);
 }
@@ -127,7 +161,7 @@ sharded reduce(const sharded& a, reducer local, const reduce_options& over,
   if (axes.crosses) return reduce_across(a, local, over, with, how, skips_empty);
   std::vector<array> parts;
   for (const array& p : a.parts()) parts.push_back(local(p, over));
-  return sharded::from_parts(a.group(), parts, axes.split_axis);
+  return {a.group(), axes.split_axis, a.boundaries(), std::move(parts)};
 }
 
 sharded cast(const sharded& a, dtype type) {
@@ -151,12 +185,14 @@ sharded map_parts(const std::function<array(const std::vector<array>&)>& f,
   if (!first) return sharded::from_replicas(group, parts);
   const sharded& split = inputs[*first];
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::int64_t extent = split.boundaries()[i + 1] - split.boundaries()[i];
+    const std::int64_t extent = split.parts()[i].shape()[split.axis()];
     if (parts[i].ndim() <= split.axis() || parts[i].shape()[split.axis()] != extent)
       throw shape_error(fmt::format("map: the function makes {} of a part of extent {} of {}",
                                     parts[i].shape().str(), extent, split.str()));
   }
-  return sharded::from_parts(group, parts, split.axis());
+  parts = multi::on_members(group, parts, "map");
+  multi::require_agreement(group, parts, split.axis(), "map");
+  return {group, split.axis(), split.boundaries(), std::move(parts)};
 }
 
 #define TUTTI_SHARDED_OPERATOR(symbol, f)                                                          \

@@ -28,10 +28,9 @@ sharded matmul(const sharded& x, const sharded& w, const collective::options& ho
                       w.shape().str());
   const bool inner = !x.replicated() && x.axis() == rank - 1;
   if (x.replicated() && w.replicated()) return sharded::from_replicas(x.group(), products(x, w));
-  if (x.replicated() && w.axis() == 1)
-    return sharded::from_parts(x.group(), products(x, w), rank - 1);
+  if (x.replicated() && w.axis() == 1) return {x.group(), rank - 1, w.boundaries(), products(x, w)};
   if (!x.replicated() && !inner && w.replicated())
-    return sharded::from_parts(x.group(), products(x, w), x.axis());
+    return {x.group(), x.axis(), x.boundaries(), products(x, w)};
   if (!inner || w.replicated() || w.axis() != 0) throw refuse("no product of these layouts");
   if (x.boundaries() != w.boundaries()) throw refuse("the inner dimension is split differently");
   return sharded::from_replicas(x.group(), collective::all_reduce(x.group(), products(x, w),

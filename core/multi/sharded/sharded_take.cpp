@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of sharded arrays by index, on any member.
+// Rows of sharded arrays by index, on any member of any rank.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "multi/groups/group_ranks.hpp"
 #include "multi/groups/participants.hpp"
+#include "multi/job/job_state.hpp"
 #include "op/operands.hpp"
 #include "tutti/multi.hpp"
 
@@ -29,6 +37,61 @@ array take_across(const sharded& a, const array& indices, int axis) {
   return found;
 }
 
+// Positions of the indices that rank `r` has rows for.
+std::vector<std::int64_t> places_at(const sharded& a, std::span<const std::int64_t> indices,
+                                    int r) {
+  const auto& begins = a.group().all_ranks().begins;
+  const auto rank = static_cast<std::size_t>(r);
+  const std::int64_t low = a.boundaries()[begins[rank]], high = a.boundaries()[begins[rank + 1]];
+  std::vector<std::int64_t> out;
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    if (indices[i] >= low && indices[i] < high) out.push_back(static_cast<std::int64_t>(i));
+  return out;
+}
+
+// Each rank tells all others its indices, and gets the rows of each from the rank that has them.
+array take_over_ranks(const sharded& a, const array& indices, int axis) {
+  const job& ranks = *a.group().ranks();
+  multi::job_state& job = *ranks.state();
+  const device on = a.group()[0];
+  const std::int64_t rows = a.shape()[axis];
+  const array own = op::index_values(indices, "take").astype(dtype::i64).flatten().to(on);
+  const std::vector<std::int64_t> counts =
+      ranks.all_gather(array::from({own.size()}, on)).to_vector<std::int64_t>();
+  std::vector<std::int64_t> all = ranks.all_gather(own).to_vector<std::int64_t>();
+  for (std::int64_t& index : all) {
+    if (index < -rows || index >= rows)
+      throw index_error(fmt::format("take: index {} of axis {} of {}", index, axis, a.str()));
+    if (index < 0) index += rows;
+  }
+
+  const device_group local = a.group().local();
+  const sharded mine = sharded::from_parts(local, a.parts(), axis);
+  const std::int64_t begin = a.boundaries()[a.group().first()];
+  std::span<const std::int64_t> rest = all, wanted;
+  for (int r = 0; r < ranks.size(); ++r) {
+    const auto of_r = rest.first(static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]));
+    rest = rest.subspan(of_r.size());
+    if (r == ranks.rank()) wanted = of_r;
+    std::vector<std::int64_t> found = places_at(a, of_r, ranks.rank());
+    if (found.empty()) continue;
+    for (std::int64_t& place : found) place = of_r[static_cast<std::size_t>(place)] - begin;
+    multi::send_array(job, take(mine, array::from(found, on), axis), r, multi::tag_of_groups);
+  }
+  std::vector<array> received;
+  std::vector<std::int64_t> order(wanted.size());  // of the wanted rows among those received
+  std::int64_t next = 0;
+  for (int r = 0; r < ranks.size(); ++r) {
+    const std::vector<std::int64_t> places = places_at(a, wanted, r);
+    if (places.empty()) continue;
+    received.push_back(multi::receive_array(job, r, multi::tag_of_groups, indices.device()));
+    for (const std::int64_t place : places) order[static_cast<std::size_t>(place)] = next++;
+  }
+  if (received.empty()) return take(a.parts()[0].to(indices.device()), indices, axis);
+  return take(multi::join(received, axis),
+              array::from(order, indices.device()).reshape(indices.shape()), axis);
+}
+
 }  // namespace
 
 array take(const sharded& a, const array& indices, integer axis) {
@@ -36,6 +99,9 @@ array take(const sharded& a, const array& indices, integer axis) {
   const int along = normalize_axis(axis, a.shape().rank(), "take");
   const device on = indices.device();
   if (a.replicated()) return take(a.gather(on), indices, along);
+  if (a.group().ranks())
+    return along == a.axis() ? take_over_ranks(a, indices, along)
+                             : take(a.gather(on), indices, along);
   if (along == a.axis()) {
     if (a.shape()[along] == 0 || indices.size() == 0)
       return take(a.parts()[0].to(on), indices, along);
@@ -52,7 +118,7 @@ sharded take(const sharded& a, const sharded& indices, integer axis) {
   std::vector<array> found;
   for (const array& part : indices.parts()) found.push_back(take(a, part, along));
   if (indices.replicated()) return sharded::from_replicas(indices.group(), found);
-  return sharded::from_parts(indices.group(), found, along + indices.axis());
+  return {indices.group(), along + indices.axis(), indices.boundaries(), std::move(found)};
 }
 
 }  // namespace tutti

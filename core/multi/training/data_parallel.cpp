@@ -162,20 +162,22 @@ struct rows_of_ranks {
 
 // Sums the results of the ranks, each for its part of the rows: last parameters first, then state
 // and loss. State that is not floating is taken from the first rank with rows.
-void exchange(const tutti::job& job, int first, std::size_t bucket_bytes, const device_group& group,
-              parallel_step& step) {
+void exchange(const device_group& group, int first, std::size_t bucket_bytes, parallel_step& step) {
+  const job& ranks = *group.ranks();
+  const auto copies = [&](const array& value) {
+    return sharded::from_replicas(group, collective::broadcast(group.local(), value));
+  };
   std::vector<array> values;
   for (auto g = step.gradients.rbegin(); g != step.gradients.rend(); ++g)
     values.push_back(g->parts()[0]);
   for (const sharded& s : step.state)
     if (is_floating(s.dtype())) values.push_back(s.parts()[0]);
   values.push_back(step.loss);
-  values = job.all_reduce(values, collective::reduction::sum, bucket_bytes);
+  values = ranks.all_reduce(values, collective::reduction::sum, bucket_bytes);
   auto next = values.begin();
-  for (auto g = step.gradients.rbegin(); g != step.gradients.rend(); ++g)
-    *g = replicate(*next++, group);
+  for (auto g = step.gradients.rbegin(); g != step.gradients.rend(); ++g) *g = copies(*next++);
   for (sharded& s : step.state)
-    s = replicate(is_floating(s.dtype()) ? *next++ : job.broadcast(s.parts()[0], first), group);
+    s = copies(is_floating(s.dtype()) ? *next++ : ranks.broadcast(s.parts()[0], first));
   step.loss = *next;
 }
 
@@ -200,6 +202,14 @@ const std::vector<std::int64_t>& check_batch(const device_group& group,
                         batch[0].str() + " and " + b.str());
   }
   return batch[0].boundaries();
+}
+
+// The parts of this rank's members.
+std::vector<sharded> parts_of_rank(const std::vector<sharded>& batch) {
+  std::vector<sharded> out;
+  for (const sharded& b : batch)
+    out.push_back(sharded::from_parts(b.group().local(), b.parts(), b.axis()));
+  return out;
 }
 
 }  // namespace
@@ -241,27 +251,36 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
     if (a.ndim() == 0 || a.dim(0) != batch[0].dim(0))
       throw shape_error("data_parallel: rows of the batch differ: " + batch[0].shape().str() +
                         " and " + a.shape().str());
-    split.push_back(shard(a, group_, 0, options_.batches));
+    split.push_back(shard(a, group_.local(), 0, options_.batches));
   }
-  return (*this)(parameters, state, split, key);
+  return step_of_rank(parameters, state, split, key);
 }
 
 parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
                                         const std::vector<sharded>& state,
                                         const std::vector<sharded>& batch, random::key key) const {
+  check_batch(group_, batch);
+  return step_of_rank(parameters, state, group_.ranks() ? parts_of_rank(batch) : batch, key);
+}
+
+// `batch`: over the members of this rank, or without arrays.
+parallel_step data_parallel::step_of_rank(const std::vector<sharded>& parameters,
+                                          const std::vector<sharded>& state,
+                                          const std::vector<sharded>& batch,
+                                          random::key key) const {
   if (parameters.empty()) throw value_error("data_parallel: no parameters");
   check_replicated("parameter", group_, parameters);
   check_replicated("state", group_, state);
-  const bool in_job = options_.job && options_.job->size() > 1;
+  const device_group local = group_.local();
+  const job* const ranks = group_.ranks();
   const std::vector<std::int64_t> none(group_.size() + 1, 0);
-  const std::vector<std::int64_t>& cuts =
-      in_job && batch.empty() ? none : check_batch(group_, batch);
-  std::optional<rows_of_ranks> ranks;
-  if (in_job) {
-    ranks.emplace(*options_.job, cuts.back(), group_[0]);
-    key = random::fold_in(key, options_.job->rank());
+  const std::vector<std::int64_t>& cuts = ranks && batch.empty() ? none : check_batch(local, batch);
+  std::optional<rows_of_ranks> of_ranks;
+  if (ranks) {
+    of_ranks.emplace(*ranks, cuts.back(), group_[0]);
+    key = random::fold_in(key, ranks->rank());
   }
-  const std::int64_t rows = in_job ? ranks->total() : cuts.back();
+  const std::int64_t rows = ranks ? of_ranks->total() : cuts.back();
   if (rows == 0)
     throw shape_error("data_parallel: no rows in " +
                       (batch.empty() ? "any batch" : batch[0].str()));
@@ -303,19 +322,19 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
   }
   // Every rank's loss has the same dtype, even without rows.
   const dtype type = parameters[0].dtype() == dtype::f64 ? dtype::f64 : dtype::f32;
-  if (in_job && losses.empty()) losses.push_back(zeros({}, type, group_[0]));
+  if (ranks && losses.empty()) losses.push_back(zeros({}, type, group_[0]));
   parallel_step out{losses[0], {}, {}};
   for (std::size_t i = 1; i < losses.size(); ++i) out.loss = out.loss + losses[i];
-  if (group_.size() > 1) reduce_gradients(group_, gradients, options_);
-  if (group_.size() > 1 || in_job) {
-    out.state = mean_state(group_, members, options_);
+  if (group_.size() > 1) reduce_gradients(local, gradients, options_);
+  if (group_.size() > 1 || ranks) {
+    out.state = mean_state(local, members, options_);
   } else {
     out.state = replicas(group_, {members[0].state()});
   }
   out.gradients = replicas(group_, gradients);
-  if (in_job) {
+  if (ranks) {
     out.loss = out.loss.astype(type);
-    exchange(*options_.job, ranks->first(), options_.bucket_bytes, group_, out);
+    exchange(group_, of_ranks->first(), options_.bucket_bytes, out);
   }
   return out;
 }

@@ -98,8 +98,8 @@ class TUTTI_API training_run {
 ///
 /// With trainer_options::group, loss and gradients are those of the whole batch within rounding;
 /// batch norm uses the rows of each device, and its running statistics are the mean over devices.
-/// The same applies to data_parallel_options::job, where each rank passes its part of the batch to
-/// step() (data::loader_options::job); all start with the parameters of rank 0, and stay equal.
+/// With a group over the ranks of a job each rank passes its part of the batch to step()
+/// (data::loader_options::job); all start with the parameters of rank 0, and stay equal.
 template <class Optimizer>
 class trainer {
  public:

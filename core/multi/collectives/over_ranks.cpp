@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "multi/collectives/over_ranks.hpp"
+
+#include "multi/groups/group_ranks.hpp"
+#include "multi/groups/participants.hpp"
+#include "multi/job/job_state.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::multi::over_ranks {
+namespace {
+
+// The parts of this rank's members, of `whole` cut along `axis` into one part for each device of
+// the group.
+std::vector<array> own_parts(const device_group& group, const array& whole, integer axis,
+                             std::string_view op) {
+  if (whole.ndim() == 0) throw shape_error(std::string(op) + ": 0-d arrays have no axis to cut");
+  const int along = normalize_axis(axis, whole.ndim(), op);
+  const auto cuts = equal_boundaries(whole.shape()[along], group.total());
+  std::vector<array> out;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const std::size_t place = group.first() + i;
+    out.push_back(piece(whole, along, cuts[place], cuts[place + 1]).to(group[i]));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<array> broadcast(const device_group& group, const array& value, const options& how) {
+  const device_group local = group.local();
+  const std::size_t root = owner(local, value, "broadcast");
+  const array start = on_member(value, local[root], "broadcast", "the value");
+  return collective::broadcast(local, group.ranks()->broadcast(start), how);
+}
+
+array reduce(const device_group& group, const std::vector<array>& values, const device& root,
+             reduction with, const options& how) {
+  const bool mean = with == reduction::avg;
+  const reduction kind = mean ? reduction::sum : with;
+  const array own = collective::reduce(group.local(), values, root, kind, how);
+  if (mean && !is_floating(own.dtype()))
+    throw dtype_error("reduce: no avg of " + std::string(name(own.dtype())));
+  const array total = group.ranks()->all_reduce(own, kind);
+  return mean ? total / static_cast<double>(group.total()) : total;
+}
+
+std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
+                              reduction with, const options& how) {
+  return collective::broadcast(group.local(),
+                               over_ranks::reduce(group, values, group[0], with, how), how);
+}
+
+std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
+                                  reduction with, integer axis, const options& how) {
+  return own_parts(group, over_ranks::reduce(group, values, group[0], with, how), axis,
+                   "reduce_scatter");
+}
+
+std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,
+                              integer axis, const options& how) {
+  return collective::broadcast(group.local(),
+                               over_ranks::gather(group, values, group[0], axis, how), how);
+}
+
+array gather(const device_group& group, const std::vector<array>& values, const device& root,
+             integer axis, const options& how) {
+  return group.ranks()->all_gather(collective::gather(group.local(), values, root, axis, how),
+                                   axis);
+}
+
+std::vector<array> scatter(const device_group& group, const array& value, integer axis,
+                           const options& how) {
+  check_options(how, "scatter");
+  const device_group local = group.local();
+  const std::size_t root = owner(local, value, "scatter");
+  const array start = on_member(value, local[root], "scatter", "the value");
+  return own_parts(group, group.ranks()->broadcast(start), axis, "scatter");
+}
+
+std::vector<array> all_to_all(const device_group& group, const std::vector<array>& values,
+                              integer axis, const options& how) {
+  constexpr std::string_view op = "all_to_all";
+  // Checks the arguments; the ranks agree on extents and dtypes.
+  const array first = collective::gather(group.local(), values, group[0], axis, how);
+  const int along = normalize_axis(axis, first.ndim(), op);
+  job_state& job = *group.ranks()->state();
+  job.agree(op, along, std::vector{describe(piece(first, along, 0, 0))});
+  const std::vector<std::size_t>& begins = group.all_ranks().begins;
+  for (const array& v : on_members(group, values, op)) {
+    const auto cuts = equal_boundaries(v.shape()[along], group.total());
+    for (int rank = 0; rank < job.size(); ++rank)
+      for (std::size_t i = begins[rank]; i < begins[rank + 1]; ++i)
+        send_array(job, piece(v, along, cuts[i], cuts[i + 1]), rank, tag_of_groups);
+  }
+  std::vector<std::vector<array>> received(group.size());
+  for (int rank = 0; rank < job.size(); ++rank)
+    for (std::size_t v = begins[rank]; v < begins[rank + 1]; ++v)
+      for (std::size_t i = 0; i < group.size(); ++i)
+        received[i].push_back(receive_array(job, rank, tag_of_groups, group[i]));
+  std::vector<array> out;
+  for (const auto& pieces : received) out.push_back(join(pieces, along));
+  return out;
+}
+
+void barrier(const device_group& group, const options& how) {
+  collective::barrier(group.local(), how);
+  group.ranks()->barrier();
+}
+
+}  // namespace tutti::multi::over_ranks

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The collectives of tutti/collective.hpp for groups over the ranks of a job: within each rank as
+// for its devices alone, between the ranks by the job.
+#pragma once
+
+#include <vector>
+
+#include "tutti/array.hpp"
+#include "tutti/collective.hpp"
+
+namespace tutti::multi::over_ranks {
+
+using collective::options;
+using collective::reduction;
+
+std::vector<array> broadcast(const device_group& group, const array& value, const options& how);
+array reduce(const device_group& group, const std::vector<array>& values, const device& root,
+             reduction with, const options& how);
+std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
+                              reduction with, const options& how);
+std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
+                                  reduction with, integer axis, const options& how);
+std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,
+                              integer axis, const options& how);
+array gather(const device_group& group, const std::vector<array>& values, const device& root,
+             integer axis, const options& how);
+std::vector<array> scatter(const device_group& group, const array& value, integer axis,
+                           const options& how);
+std::vector<array> all_to_all(const device_group& group, const std::vector<array>& values,
+                              integer axis, const options& how);
+void barrier(const device_group& group, const options& how);
+
+}  // namespace tutti::multi::over_ranks

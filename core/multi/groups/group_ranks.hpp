@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups over the ranks of a job: what each rank knows of the devices of the others.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tutti/job.hpp"
+
+namespace tutti::multi {
+
+struct group_ranks {
+  tutti::job job{nullptr};
+  std::vector<std::string> names;   ///< "rank 1 cuda:0", of all devices
+  std::vector<std::size_t> begins;  ///< position of each rank's first device, and the end
+};
+
+}  // namespace tutti::multi
