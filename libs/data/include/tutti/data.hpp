@@ -10,6 +10,7 @@
 #include "tutti/data/image_folder.hpp"
 #include "tutti/data/io.hpp"
 #include "tutti/data/loader.hpp"
+#include "tutti/data/partitioned_checkpoints.hpp"
 #include "tutti/data/sound_files.hpp"
 #include "tutti/data/splits.hpp"
 #include "tutti/data/table.hpp"
