@@ -48,6 +48,21 @@ workload scan_case() {
       peer::inclusive_scan);
 }
 
+workload recurrence_case(bool along_columns) {
+  constexpr std::int64_t edge = 4096;
+  struct operands {
+    std::vector<float> a = operand<float>(many, 3, 0.9), x = operand<float>(many, 5), expected;
+    array on_device_a = array::from(a, {edge, edge}), on_device_x = array::from(x, {edge, edge}), y;
+  };
+  const auto d = std::make_shared<operands>();
+  const int axis = along_columns ? 0 : 1;
+  return {
+      .ours = [d, axis] { d->y = linear_recurrence(d->on_device_a, d->on_device_x, axis).wait(); },
+      .peer = [d,
+               along_columns] { peer::recurrence(d->a, d->x, edge, along_columns, d->expected); },
+      .check = [d] { return compare(d->y.to_vector<float>(), d->expected, 1e-5); }};
+}
+
 // Keys over all of u32.
 workload sort_case() {
   return compared<std::uint32_t, std::uint32_t>(
@@ -91,6 +106,17 @@ void add_sort_cases(std::vector<bench_case>& cases) {
                    .peer = "std::inclusive_scan",
                    .make = scan_case,
                    .at_least_of_floor = 0.5});
+
+  for (const bool along_columns : {false, true})
+    cases.push_back({.name = std::string("linear_recurrence along ") +
+                             (along_columns ? "columns" : "rows") + " of 4096x4096 f32",
+                     .unit = "GB/s",
+                     .amount = 12.0 * many,  // two reads, one write
+                     .bound = floor_kind::triad,
+                     .bound_elements = many,
+                     .peer = "a loop, 1 thread",
+                     .make = [along_columns] { return recurrence_case(along_columns); },
+                     .at_least_of_floor = 0.5});
 
   const auto add = [&](const char* name, const char* peer, std::function<workload()> make,
                        double times) {

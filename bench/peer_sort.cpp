@@ -13,6 +13,16 @@ void inclusive_scan(const std::vector<std::int32_t>& a, std::vector<std::int32_t
   std::inclusive_scan(a.begin(), a.end(), out.begin());
 }
 
+void recurrence(const std::vector<float>& a, const std::vector<float>& x, std::size_t edge,
+                bool along_columns, std::vector<float>& out) {
+  out.resize(x.size());
+  for (std::size_t row = 0; row < edge; ++row)
+    for (std::size_t i = row * edge; i < (row + 1) * edge; ++i) {
+      const bool first = along_columns ? row == 0 : i == row * edge;
+      out[i] = first ? x[i] : a[i] * out[along_columns ? i - edge : i - 1] + x[i];
+    }
+}
+
 void sort(const std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& out) {
   out = a;
   std::sort(out.begin(), out.end());

@@ -10,6 +10,9 @@
 namespace tutti::bench::peer {
 
 void inclusive_scan(const std::vector<std::int32_t>& a, std::vector<std::int32_t>& out);
+/// out[n] = a[n] out[n-1] + x[n] along the columns or the rows of a square matrix.
+void recurrence(const std::vector<float>& a, const std::vector<float>& x, std::size_t edge,
+                bool along_columns, std::vector<float>& out);
 /// Sorts a copy; the copy is included in the time.
 void sort(const std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& out);
 void argsort(const std::vector<std::uint32_t>& a, std::vector<std::int64_t>& out);

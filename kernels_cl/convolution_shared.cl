@@ -2,6 +2,7 @@
 // Convolution as an implicit matrix product: rows are output channels, columns output positions of
 // all members of the batch, and the sum is over input channels and taps. Tiles load their elements
 // directly. Built for the element type T. CPUs use convolution_cpu.cl.
+
 // Units for cpu: float double
 
 // As convolution_shape in convolution_plan.hpp. The extents of an axis: output positions, elements

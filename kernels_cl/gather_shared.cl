@@ -5,6 +5,7 @@
 // element for long sums of floats. For GPUs: an item handles one column of one picked row (take), a
 // group one range of target rows (scatter). Many picks are first sorted by rows (sort_shared.cl);
 // sets find the last pick of each row instead. CPUs use gather_cpu.cl.
+
 // Units for cpu: real complex
 
 typedef struct {

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear recurrences of first order: out[n] = a[n] out[n-1] + x[n] along the second of three axes,
 // and out[0] = x[0]. Built for T (complex numbers, IS_COMPLEX, are pairs). An item computes `chunk`
-// places of one line, or on CPUs of TILE neighbouring lines. Lines that are divided into chunks
-// take three steps: each chunk is reduced to one a and one x (tutti_recurrence_chunks); these form
-// shorter lines, whose recurrence is computed the same way; its results carry over into the chunks
-// (G. E. Blelloch, "Prefix sums and their applications", 1990).
+// places of one line, or on CPUs of `tile` neighbouring lines, at most WIDEST. Lines that are
+// divided into chunks take three steps: each chunk is reduced to one a and one x
+// (tutti_recurrence_chunks); these form shorter lines, whose recurrence is computed the same way;
+// its results carry over into the chunks (G. E. Blelloch, "Prefix sums and their applications",
+// 1990).
+
 // Units for cpu: real complex
 
 #include "numbers_shared.cl"
 
 typedef struct {
   long outer, length, inner;
-  long chunk, chunks, tiles;
+  long chunk, chunks, tile, tiles;
   long out_offset, a_offset, x_offset, carries_offset;
   int reverse;
   int is_reduced;  // the lines are those of chunks
 } tutti_recurrence_shape;
 
 #if GROUP == 1
-#define TILE 16
+#define WIDEST 256
 #else
-#define TILE 1
+#define WIDEST 1
 #endif
 
 // A zero that is carried stays 0 even if the product of a chunk has overflowed. (Where a itself is
@@ -37,9 +39,9 @@ INLINE number next(number a, number before, number x, int is_reduced) {
 // The part of a unit of work: chunk, line and first element.
 #define FIND_PART                                                             \
   const long tile = u % g.tiles, chunk = u / g.tiles % g.chunks;              \
-  const long outer = u / g.tiles / g.chunks, first = tile * TILE;             \
+  const long outer = u / g.tiles / g.chunks, first = tile * g.tile;           \
   const long begin = chunk * g.chunk, end = least(begin + g.chunk, g.length); \
-  const int width = (int)least(TILE, g.inner - first);
+  const int width = (int)least(g.tile, g.inner - first);
 #define AT(n) ((outer * g.length + (g.reverse ? g.length - 1 - (n) : (n))) * g.inner + first)
 
 #if WANTS(tutti_recurrence_chunks)
@@ -70,11 +72,11 @@ KERNEL void tutti_recurrence_chunks(GLOBAL number* products_of_all, GLOBAL const
 
 #if WANTS(tutti_recurrence)
 
-// `width` neighbouring lines at once; constant where it is called.
+// `width` neighbouring lines at once.
 INLINE void advance(GLOBAL number* out, GLOBAL const number* a, GLOBAL const number* x,
                     GLOBAL const number* carries, long begin, long end, long step, int width,
                     int is_reduced) {
-  number value[TILE];
+  number value[WIDEST];
   for (int i = 0; i < width; ++i)
     value[i] = begin > 0 ? next(a[i], carries[i], x[i], is_reduced) : x[i];
   for (int i = 0; i < width; ++i) out[i] = value[i];
@@ -105,13 +107,10 @@ KERNEL void tutti_recurrence(GLOBAL number* out_of_all, GLOBAL const number* a_o
     GLOBAL const number* carries = carries_of_all + g.carries_offset +
                                    (outer * g.chunks + most(chunk - 1, 0)) * g.inner + first;
     const long at = AT(begin);
-    if (width == TILE) {
-      advance(out + at, a + at, x + at, carries, begin, end, step, TILE, g.is_reduced);
-    } else {
-      for (int i = 0; i < width; ++i)
-        advance(out + at + i, a + at + i, x + at + i, carries + i, begin, end, step, 1,
-                g.is_reduced);
-    }
+    if (WIDEST == 1 || width == 1)  // in a register
+      advance(out + at, a + at, x + at, carries, begin, end, step, 1, g.is_reduced);
+    else
+      advance(out + at, a + at, x + at, carries, begin, end, step, width, g.is_reduced);
   }
 }
 #endif

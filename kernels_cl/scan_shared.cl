@@ -3,6 +3,7 @@
 // combines each chunk, tutti_scan starts each chunk from the totals before it. With one chunk per
 // row the first is not launched. ROWS: I is 1 and rows are long; otherwise neighbours in memory
 // belong to different rows. CPUs use scan_cpu.cl.
+
 // Units for cpu: float int
 
 #if GROUP != 1

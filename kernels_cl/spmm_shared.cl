@@ -6,6 +6,7 @@
 // parallel sparse matrix-vector multiplication", 2016). A group processes a tile; the sums of a row
 // in tiles after the one in which it begins are carried, and added in order by a separate kernel.
 // CPUs use spmm_cpu.cl.
+
 // Units for cpu: real complex
 
 typedef struct {

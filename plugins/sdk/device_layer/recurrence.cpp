@@ -15,7 +15,7 @@ namespace {
 // As tutti_recurrence_shape in recurrence_shared.cl.
 struct recurrence_shape {
   int64_t outer, length, inner;
-  int64_t chunk, chunks, tiles;
+  int64_t chunk, chunks, tile, tiles;
   int64_t out_offset, a_offset, x_offset, carries_offset;
   int32_t reverse, is_reduced;
 };
@@ -35,10 +35,12 @@ levels plan_levels(const device_description& device, const operator_call& l) {
   g.outer = static_cast<int64_t>(extent[0]);
   g.length = static_cast<int64_t>(extent[1]);
   g.inner = static_cast<int64_t>(extent[2]);
-  constexpr int64_t tile_of_cpu = 16;  // TILE
-  g.tiles = is_cpu ? (g.inner + tile_of_cpu - 1) / tile_of_cpu : g.inner;
   g.reverse = scan_params(l).reverse != 0;
   const int64_t units = units_of(device);
+  // Wide tiles read whole pieces of rows; each unit gets one.
+  constexpr int64_t narrowest = 16, widest = 256;  // WIDEST
+  g.tile = is_cpu ? std::clamp(g.inner / units, narrowest, widest) : 1;
+  g.tiles = (g.inner + g.tile - 1) / g.tile;
   // Chunks double the reads, so two threads gain nothing from them.
   const int64_t wanted = is_cpu ? (units > 2 ? units : 1) : units * device.work_group * 4;
   const int64_t shortest = is_cpu ? 4096 : 64;
