@@ -49,7 +49,8 @@ double step_seconds(const std::optional<tutti::job>& job) {
   nn::trainer run(
       model, nn::adam(),
       [](const array& y, const std::vector<array>& batch) { return nn::mse(y, batch[1]); },
-      {.group = job ? tutti::device_group(*job) : tutti::device_group()});
+      {.group = job ? tutti::device_group({tutti::default_device()}, *job)
+                    : tutti::device_group({tutti::default_device()})});
   const std::vector<array> batch{tutti::random::normal(keys[2], {rows, 784}),
                                  tutti::random::normal(keys[3], {rows, 10})};
   std::vector<double> steps;

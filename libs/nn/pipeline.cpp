@@ -34,6 +34,8 @@ pipeline::pipeline(std::vector<stage> stages, device_group group, std::int64_t m
   if (stages_.size() != group_.size())
     throw value_error("pipeline: " + std::to_string(stages_.size()) + " stages for " +
                       std::to_string(group_.size()) + " devices (" + group_.names() + ")");
+  if (group_.ranks())
+    throw value_error("pipeline: stages on several ranks are not supported: " + group_.names());
   if (micro_batches_ < 1)
     throw value_error("pipeline: " + std::to_string(micro_batches_) + " micro-batches");
   for (std::size_t i = 0; i < stages_.size(); ++i)

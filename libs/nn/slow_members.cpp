@@ -34,6 +34,8 @@ kinds fastest_kinds(kinds kept, const std::function<double(const kinds&)>& secon
 
 device_group without_slow_members(const device_group& group, const step_maker& make) {
   if (!make) throw value_error("without_slow_members: there is no function that makes a step");
+  if (group.ranks())
+    throw value_error("without_slow_members: a group over several ranks: " + group.names());
   std::vector<device> first;  // of each kind
   kinds all, kind;            // kind: by member
   for (const device& member : group) {

@@ -41,7 +41,7 @@ struct shared_folder {
   fs::path path;
 };
 
-array whole(const shape& extents, dtype type, int first = 0) {
+array counted(const shape& extents, dtype type, int first = 0) {
   return ((arange(extents.size(), dtype::i32) + first) % 2000).astype(type).reshape(extents);
 }
 
@@ -50,11 +50,11 @@ sharded_checkpoint state_at(std::int64_t step, const device_group& group) {
   std::vector<double> last(group.total(), 0.0);
   last.back() = 1;
   return {step,
-          {{"rows", shard(whole({23, 3}, dtype::f32, first), group)},
-           {"columns", shard(whole({2, 11}, dtype::bf16, first), group, 1)},
-           {"last", shard(whole({5}, dtype::i64, first), group, 0, last)},
-           {"none", shard(whole({0, 4}, dtype::f32), group)},
-           {"copies", replicate(whole({4}, dtype::f64, first), group)}},
+          {{"rows", shard(counted({23, 3}, dtype::f32, first), group)},
+           {"columns", shard(counted({2, 11}, dtype::bf16, first), group, 1)},
+           {"last", shard(counted({5}, dtype::i64, first), group, 0, last)},
+           {"none", shard(counted({0, 4}, dtype::f32), group)},
+           {"copies", replicate(counted({4}, dtype::f64, first), group)}},
           {{"epoch", "7"}}};
 }
 
@@ -85,10 +85,18 @@ void damage(const fs::path& file) {
   require(f.good(), "damages " + file.string());
 }
 
-fs::path file_of(const fs::path& folder, std::int64_t step, int rank = -1) {
+std::string digits_of(std::int64_t step) {
   const std::string digits = std::to_string(step);
-  const std::string name = "checkpoint-" + std::string(19 - digits.size(), '0') + digits + ".tutti";
-  return rank < 0 ? folder / name : folder / ("rank-" + std::to_string(rank)) / name;
+  return std::string(19 - digits.size(), '0') + digits;
+}
+
+fs::path folder_of(const fs::path& folder, std::int64_t step) {
+  return folder / ("step-" + digits_of(step));
+}
+
+fs::path file_of(const fs::path& folder, std::int64_t step, std::size_t part) {
+  return folder_of(folder, step) / ("part-" + std::to_string(part)) /
+         ("checkpoint-" + digits_of(step) + ".tutti");
 }
 
 }  // namespace
@@ -99,12 +107,17 @@ BOOST_AUTO_TEST_CASE(parts_of_ranks_are_saved_and_read) {
     const device_group group(j);
     const partitioned_checkpoints saved(folder.path, group, {.keep = 1, .compress = false});
     require(!saved.newest(), "nothing at first");
-    for (const std::int64_t step : {10, 20, 30}) saved.save(state_at(step, group));
+    for (const std::int64_t step : {10, 20, 30, 30}) saved.save(state_at(step, group));
     check_newest(saved, group, 30);
+    require(!fs::exists(folder_of(folder.path, 20)), "one checkpoint is kept");
     j.barrier();
-    require(!fs::exists(file_of(folder.path, 20)) && fs::exists(file_of(folder.path, 20, 0)) &&
-                !fs::exists(file_of(folder.path, 10, j.rank())),
-            "one checkpoint is kept, and one more of its parts");
+    saved.save(state_at(15, group));
+    check_newest(saved, group, 15);
+    require(fs::exists(file_of(folder.path, 15, group.first())), "a file of parts");
+    require(message_of<value_error>([&] {
+              saved.save({-1, {}, {}});
+            }).find("step -1") != std::string::npos,
+            "a negative step");
     const auto wrong = [&] {
       saved.save({40, {{"x", shard(ones({8}), device_group({default_device()}))}}, {}});
     };
@@ -138,21 +151,32 @@ BOOST_AUTO_TEST_CASE(damaged_and_unfinished_parts_are_passed_over) {
     const device_group group(j);
     const partitioned_checkpoints saved(folder.path, group);
     for (const std::int64_t step : {1, 2, 3}) saved.save(state_at(step, group));
-    const int last = j.size() - 1;
+    const std::size_t last = group.total() - 1;
     const auto on_rank_0 = [&](auto&& f) {
       j.barrier();
       if (j.rank() == 0) f();
       j.barrier();
     };
-    on_rank_0([&] { fs::remove(file_of(folder.path, 3)); });  // ended before it was complete
+    on_rank_0([&] {  // ended before it was complete
+      fs::rename(folder_of(folder.path, 3), folder.path / ("unfinished-" + digits_of(3)));
+    });
     check_newest(saved, group, 2);
     on_rank_0([&] { damage(file_of(folder.path, 2, last)); });
     check_newest(saved, group, 1);
     on_rank_0([&] { damage(file_of(folder.path, 1, last)); });
     const std::string text = message_of<io_error>([&] { saved.newest(); });
-    require(text.find(j.rank() == last || j.size() == 1 ? "rank-" : "rank ") != std::string::npos,
-            text);
+    require(text.find(j.rank() == j.size() - 1 ? "part-" : "rank ") != std::string::npos, text);
+    on_rank_0([&] { fs::remove_all(file_of(folder.path, 1, last).parent_path()); });
+    require(!message_of<io_error>([&] { saved.newest(); }).empty(), "a part is missing");
+
     saved.save(state_at(4, group));
+    sharded_checkpoint bad = state_at(5, group);
+    if (j.rank() == j.size() - 1)
+      bad.arrays.insert({"x", replicate(ones({8}), device_group({default_device()}))});
+    if (j.size() > 1)
+      require(!message_of<error>([&] { saved.save(bad); }).empty(), "another group");
     check_newest(saved, group, 4);
+    saved.save(state_at(5, group));
+    check_newest(saved, group, 5);
   });
 }

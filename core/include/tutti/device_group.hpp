@@ -33,6 +33,7 @@ class TUTTI_API device_group {
   /// own `members`, by default those of its TUTTI_DEVICE, and only those are elements of the group;
   /// what is computed over the group extends over all of them, and all ranks call it
   /// (docs/multi-machine.md).
+  /// Make it once: when a rank is lost, loops go on, but no new group can be made.
   explicit device_group(const tutti::job& ranks);
   device_group(std::vector<device> members, const tutti::job& ranks);
   // Copies only, so that no group is empty: a moved-from group keeps its members.

@@ -30,9 +30,10 @@ namespace tutti {
 /// (about 50 ms plus compilation), then kept for the process, and stored on disk with the compiled
 /// programs for this device, driver and plugin.
 TUTTI_API double throughput(const device& on);
-/// The shares of work of all devices of the group, which sum to 1.
+/// The shares of work of all devices of the group, which sum to 1. For a group over the ranks of a
+/// job all ranks call this, also as shares::boundaries().
 TUTTI_API std::vector<double> weights_by_throughput(const device_group& group);
-/// By the size of their memory. Throws value_error with a member that does not report it.
+/// By the size of their memory. Throws value_error with a device that does not report it.
 TUTTI_API std::vector<double> weights_by_memory(const device_group& group);
 
 /// How an axis is divided between the members of a group.
@@ -176,7 +177,8 @@ TUTTI_API sharded mean(const sharded& a, const reduce_options& over = {},
                        const collective::options& how = {});
 
 /// Elements of a along `axis` at `indices`, as take() of arrays, on any member; the result is on
-/// the device of the indices, which may be any device. In a job each rank passes its own indices.
+/// the device of the indices, which may be any device. In a job each rank passes its own indices;
+/// along another axis than the split one each rank gathers the whole array.
 TUTTI_API array take(const sharded& a, const array& indices, integer axis = 0);
 /// The same for indices [I] split or replicated over a's group: each member takes its own. In a job
 /// all ranks need the same number of members.
@@ -195,7 +197,7 @@ TUTTI_API sharded matmul(const sharded& x, const sharded& w, const collective::o
 // ---- data-parallel training
 
 struct data_parallel_options {
-  /// How the rows of a batch are divided.
+  /// How the rows of a batch are divided; in a job, those of a rank between its devices.
   shares batches = shares::by_throughput();
   /// Each member processes its rows in this many pieces, one after the other, and adds their
   /// gradients, which saves memory of the backward pass. With more than one, each piece is
@@ -300,7 +302,7 @@ class replicated_optimizer {
   std::vector<Optimizer> optimizers_;  // one if the first member updates for all
 };
 
-/// Whether all members are the same kind of device, with the same driver and schedule.
+/// Whether all devices of the group are the same kind of device, with the same driver and schedule.
 TUTTI_API bool compute_alike(const device_group& group);
 
 template <class Optimizer>

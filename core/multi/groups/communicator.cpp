@@ -32,6 +32,9 @@ struct communicator::mailboxes {
 communicator::communicator(device_group group, const options& how)
     : state_(std::make_shared<mailboxes>(std::move(group))) {
   multi::check_options(how, "communicator");
+  if (state_->group.ranks())
+    throw value_error("communicator: a group over several ranks, " + state_->group.names() +
+                      "; use job::send and job::receive");
   state_->how = how;
 }
 

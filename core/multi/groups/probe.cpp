@@ -8,12 +8,14 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
 
 #include "base/disk_cache.hpp"
+#include "multi/groups/group_ranks.hpp"
 #include "plugin/opened_device.hpp"
 #include "tutti/multi.hpp"
 
@@ -65,17 +67,17 @@ std::optional<double> kept_on_disk(const std::string& key) {
   return sound && std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
 }
 
-// The weights of all devices of the group, which sum to 1, from those of its members.
-std::vector<double> normalised(const device_group& group, std::vector<double> weights) {
-  if (group.ranks()) {
-    const std::vector<std::int64_t> whole(weights.begin(), weights.end());
-    const std::vector<std::int64_t> all =
-        group.ranks()->all_gather(array::from(whole, group[0])).to_vector<std::int64_t>();
-    weights.assign(all.begin(), all.end());
-  }
+// The values of all devices of the group, from those of its members.
+std::vector<std::int64_t> of_all_ranks(const device_group& group, std::vector<std::int64_t> own) {
+  if (!group.ranks()) return own;
+  return group.ranks()->all_gather(array::from(own, group[0])).to_vector<std::int64_t>();
+}
+
+std::vector<double> normalised(const std::vector<std::int64_t>& weights) {
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-  for (double& w : weights) w /= total;
-  return weights;
+  std::vector<double> out;
+  for (const std::int64_t w : weights) out.push_back(static_cast<double>(w) / total);
+  return out;
 }
 
 // Everything that a measurement, and the rounding of results, depend on: devices of the same kind
@@ -105,25 +107,33 @@ double throughput(const device& on) {
 }
 
 std::vector<double> weights_by_throughput(const device_group& group) {
-  std::vector<double> out;
-  for (const device& member : group) out.push_back(throughput(member));
-  return normalised(group, std::move(out));
+  std::vector<std::int64_t> own;
+  for (const device& member : group) own.push_back(std::llround(throughput(member)));
+  return normalised(of_all_ranks(group, std::move(own)));
 }
 
 bool compute_alike(const device_group& group) {
   const std::string first = kind_of(group[0]);
-  return std::all_of(group.begin(), group.end(),
-                     [&](const device& d) { return kind_of(d) == first; });
+  const bool alike =
+      std::all_of(group.begin(), group.end(), [&](const device& d) { return kind_of(d) == first; });
+  // -1 is the kind of a rank whose own devices differ.
+  const auto hash = static_cast<std::int64_t>(std::hash<std::string>()(first) >> 1u);
+  const std::vector<std::int64_t> kinds = of_all_ranks(group, {alike ? hash : -1});
+  return std::all_of(kinds.begin(), kinds.end(),
+                     [&](std::int64_t k) { return k >= 0 && k == kinds[0]; });
 }
 
 std::vector<double> weights_by_memory(const device_group& group) {
-  std::vector<double> out;
-  for (const device& member : group) {
-    if (member.properties().memory_bytes == 0)
-      throw value_error("weights_by_memory: " + member.name() + " does not tell its memory");
-    out.push_back(static_cast<double>(member.properties().memory_bytes));
-  }
-  return normalised(group, std::move(out));
+  std::vector<std::int64_t> own;
+  for (const device& member : group)
+    own.push_back(static_cast<std::int64_t>(member.properties().memory_bytes));
+  const std::vector<std::int64_t> all = of_all_ranks(group, std::move(own));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i] == 0)
+      throw value_error(
+          "weights_by_memory: " + (group.ranks() ? group.all_ranks().names[i] : group[i].name()) +
+          " does not tell its memory");
+  return normalised(all);
 }
 
 }  // namespace tutti

@@ -268,7 +268,6 @@ std::vector<array> job::broadcast(const std::vector<array>& values, int root) co
 }
 
 void job::send(const array& value, int to, int tag) const {
-  require_values({value}, "send");
   require_rank(to, *state_, "send");
   require_tag(tag, "send");
   multi::send_array(*state_, value, to, tag);
@@ -281,6 +280,7 @@ array job::receive(int from, int tag, const device& on) const {
 }
 
 void multi::send_array(job_state& job, const array& value, int to, int tag) {
+  require_values({value}, "send");
   if (to == job.rank()) return job.keep(value, tag);
   const auto record = std::make_shared<array_record>(describe(value));
   tutti_exchange what = exchange_of(TUTTI_EXCHANGE_SEND, to, tag + message_tags);

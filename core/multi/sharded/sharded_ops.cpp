@@ -65,7 +65,13 @@ sharded elementwise(binary f, const sharded& a, const sharded& b, std::string_vi
   }
   if (!first) return sharded::from_replicas(a.group(), parts);
   const sharded& split = a.replicated() ? b : a;
-  return {a.group(), result.rank() - from_the_end(split), split.boundaries(), std::move(parts)};
+  const int axis = result.rank() - from_the_end(split);
+  if (result[axis] == split.boundaries().back())
+    return {a.group(), axis, split.boundaries(), std::move(parts)};
+  // The split axis has extent 1 and broadcasts.
+  if (a.group().total() == 1) return {a.group(), axis, {0, result[axis]}, std::move(parts)};
+  throw shape_error(
+      fmt::format("{}: the split axis does not broadcast: {} and {}", op, a.str(), b.str()));
 }
 
 // f(a, b), or f(b, a) if `turned`, for a constant b, which is treated as replicated.
@@ -108,6 +114,8 @@ array of_ranks(const sharded& a, const std::vector<device>& members,
                const std::vector<array>& values, reducer local, const reduce_options& over,
                collective::reduction with, const collective::options& how) {
   const job& ranks = *a.group().ranks();
+  if (a.dtype() == dtype::boolean)  // on all ranks, also on those without elements
+    throw dtype_error("reduction of " + a.str() + ": bool is not reduced over devices");
   array own;
   if (!members.empty()) {
     own = collective::reduce(device_group(members), values, members[0], with, how).to(a.group()[0]);

@@ -115,6 +115,12 @@ array take(const sharded& a, const array& indices, integer axis) {
 
 sharded take(const sharded& a, const sharded& indices, integer axis) {
   const int along = normalize_axis(axis, a.shape().rank(), "take");
+  if (a.group().ranks()) {
+    const std::vector<std::size_t>& begins = a.group().all_ranks().begins;
+    for (std::size_t r = 1; r < begins.size(); ++r)
+      if (begins[r] - begins[r - 1] != begins[1])
+        throw value_error("take: ranks with different numbers of devices: " + a.str());
+  }
   std::vector<array> found;
   for (const array& part : indices.parts()) found.push_back(take(a, part, along));
   if (indices.replicated()) return sharded::from_replicas(indices.group(), found);

@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/log.hpp"
+#include "data/checkpoint/durable_file.hpp"
 #include "tutti/error.hpp"
+#include "tutti/plugin.h"
 
 namespace tutti {
 
@@ -17,46 +21,83 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* reserved = "tutti.parts";  // in the metadata of rank 0's file
+constexpr const char* reserved = "tutti.parts";  // in the metadata of the replicated arrays
+constexpr std::string_view name_begin = "step-", unfinished = "unfinished-";
 
-fs::path folder_of_rank(const fs::path& folder, std::size_t rank) {
-  return folder / fmt::format("rank-{}", rank);
+// As many digits as the largest step: names sort in the order of steps.
+fs::path folder_of(const fs::path& folder, std::string_view begin, std::int64_t step) {
+  return folder / fmt::format("{}{:019}", begin, step);
 }
 
-std::string part_name(const std::string& name, std::size_t place) {
-  return fmt::format("{}#{}", name, place);
+fs::path folder_of_part(const fs::path& of_step, std::size_t place) {
+  return of_step / fmt::format("part-{}", place);
 }
 
-int rank_in(const device_group& group) { return group.ranks() ? group.ranks()->rank() : 0; }
+bool leads(const device_group& group) { return !group.ranks() || group.ranks()->rank() == 0; }
 
-// Positions of each rank's first device, and the end.
-std::vector<std::size_t> begins_of(const device_group& group) {
-  std::vector<std::size_t> out{0};
-  if (!group.ranks()) return {0, group.size()};
-  const array counts =
-      group.ranks()->all_gather(array::from({static_cast<std::int64_t>(group.size())}, group[0]));
-  for (const std::int64_t n : counts.to_vector<std::int64_t>())
-    out.push_back(out.back() + static_cast<std::size_t>(n));
-  return out;
-}
-
-// Calls f. If it throws on a rank, all throw: the others an io_error that names the first such
-// rank.
+// Calls f. If it throws on a rank, all throw: the others an io_error, or where it was something
+// else, a device_error, which name the first such rank.
 template <class F>
 void on_all_ranks(const device_group& group, F&& f) {
   if (!group.ranks()) return f();
+  enum outcome : std::int32_t { good, io, other } own = good;
   std::exception_ptr failure;
   try {
     f();
-  } catch (const error&) {
+  } catch (const io_error&) {
+    own = io;
+    failure = std::current_exception();
+  } catch (...) {
+    own = other;
     failure = std::current_exception();
   }
-  const job& ranks = *group.ranks();
-  const array own = array::from({failure ? ranks.rank() : ranks.size()}, group[0]);
-  const int first = ranks.all_reduce(own, collective::reduction::min).item<std::int32_t>();
-  if (failure) std::rethrow_exception(failure);
-  if (first < ranks.size())
-    throw io_error(fmt::format("partitioned_checkpoints: failed on rank {}", first));
+  const std::vector<std::int32_t> all = group.ranks()
+                                            ->all_gather(array::from({std::int32_t{own}}, group[0]))
+                                            .to_vector<std::int32_t>();
+  const std::int32_t worst = *std::max_element(all.begin(), all.end());
+  if (own == worst && failure) std::rethrow_exception(failure);
+  const std::string text = fmt::format("partitioned_checkpoints: failed on rank {}",
+                                       std::find(all.begin(), all.end(), worst) - all.begin());
+  if (worst == other) throw device_error(text, TUTTI_ERROR_INTERNAL);
+  if (worst == io) throw io_error(text);
+}
+
+// The steps of the folder, oldest first.
+std::vector<std::int64_t> steps_in(const fs::path& folder) {
+  std::vector<std::int64_t> out;
+  if (!fs::exists(folder)) return out;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(name_begin)) continue;
+    std::int64_t step = 0;
+    const char *begin = name.data() + name_begin.size(), *end = name.data() + name.size();
+    const auto [stop, code] = std::from_chars(begin, end, step);
+    if (code == std::errc() && stop == end) out.push_back(step);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// Gives the finished folder of a step its name, and removes what it replaces.
+void commit(const fs::path& folder, std::int64_t step, int keep) {
+  const fs::path named = folder_of(folder, name_begin, step);
+  fs::remove_all(named);
+  fs::rename(folder_of(folder, unfinished, step), named);
+  data::sync_folder("partitioned_checkpoints", folder);
+  const std::vector<std::int64_t> steps = steps_in(folder);
+  const auto last = std::find(steps.begin(), steps.end(), step);
+  for (auto at = steps.begin(); at != steps.end(); ++at)
+    if (at > last || last - at >= keep) fs::remove_all(folder_of(folder, name_begin, *at));
+}
+
+// Calls f, whose errors of the file system become io_error.
+template <class F>
+void with_files(const fs::path& folder, F&& f) {
+  try {
+    f();
+  } catch (const fs::filesystem_error& e) {
+    throw io_error(fmt::format("partitioned_checkpoints: {}: {}", folder.string(), e.what()));
+  }
 }
 
 /// Regions of one array for the members of this rank, which are put together from parts.
@@ -87,84 +128,88 @@ array cut(const array& part, int axis, const slice& along) {
 partitioned_checkpoints::partitioned_checkpoints(fs::path folder, device_group group,
                                                  checkpoint_options options)
     : folder_(std::move(folder)), group_(std::move(group)), options_(std::move(options)) {
-  checkpoints{folder_, options_};
-}
-
-void partitioned_checkpoints::save_parts(const sharded_checkpoint& state) const {
-  checkpoint own{.step = state.step};
-  for (const auto& [name, a] : state.arrays) {
-    if (!(a.group() == group_))
-      throw value_error(fmt::format("partitioned_checkpoints: {} is {}, not over {}", name, a.str(),
-                                    group_.names()));
-    for (std::size_t i = 0; i < a.parts().size() && !a.replicated(); ++i)
-      own.arrays.emplace(part_name(name, group_.first() + i), a.parts()[i]);
-  }
-  // One more than rank 0 keeps: until its new file is there, its oldest one still has its parts.
-  checkpoint_options options = options_;
-  ++options.keep;
-  checkpoints(folder_of_rank(folder_, static_cast<std::size_t>(rank_in(group_))), options)
-      .save(own);
+  if (options_.keep < 1)
+    throw value_error(fmt::format("partitioned_checkpoints: keep = {}", options_.keep));
 }
 
 void partitioned_checkpoints::save(const sharded_checkpoint& state) const {
-  if (state.metadata.contains(reserved))
-    throw value_error(fmt::format("partitioned_checkpoints: the name {} is reserved", reserved));
-  on_all_ranks(group_, [&] { save_parts(state); });
-  const std::vector<std::size_t> begins = begins_of(group_);
+  const fs::path written = folder_of(folder_, unfinished, state.step);
   on_all_ranks(group_, [&] {
-    if (rank_in(group_) != 0) return;
+    if (state.step < 0)
+      throw value_error(fmt::format("partitioned_checkpoints: step {}", state.step));
+    if (state.metadata.contains(reserved))
+      throw value_error(fmt::format("partitioned_checkpoints: the name {} is reserved", reserved));
+    for (const auto& [name, a] : state.arrays)
+      if (!(a.group() == group_))
+        throw value_error(fmt::format("partitioned_checkpoints: {} is {}, not over {}", name,
+                                      a.str(), group_.names()));
+    if (leads(group_)) with_files(folder_, [&] { fs::remove_all(written); });
+  });
+  on_all_ranks(group_, [&] {
     checkpoint whole{.step = state.step, .metadata = state.metadata};
+    std::vector<checkpoint> parts(group_.size(), {.step = state.step});
     json splits = json::object();
     for (const auto& [name, a] : state.arrays) {
-      if (a.replicated())
+      if (a.replicated()) {
         whole.arrays.emplace(name, a.parts()[0]);
-      else
-        splits[name] = {{"axis", a.axis()}, {"boundaries", a.boundaries()}};
+        continue;
+      }
+      splits[name] = {{"axis", a.axis()}, {"boundaries", a.boundaries()}};
+      for (std::size_t i = 0; i < parts.size(); ++i) parts[i].arrays.emplace(name, a.parts()[i]);
     }
-    whole.metadata[reserved] = json{{"ranks", begins}, {"arrays", splits}}.dump();
-    checkpoints(folder_, options_).save(whole);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      checkpoints(folder_of_part(written, group_.first() + i), options_).save(parts[i]);
+    if (!leads(group_)) return;
+    whole.metadata[reserved] = splits.dump();
+    checkpoints(written, options_).save(whole);
+  });
+  on_all_ranks(group_, [&] {
+    if (leads(group_)) with_files(folder_, [&] { commit(folder_, state.step, options_.keep); });
   });
 }
 
 sharded_checkpoint partitioned_checkpoints::read(std::int64_t step) const {
-  const checkpoint whole = checkpoints(folder_, options_).load(step, group_[0]);
+  const fs::path of_step = folder_of(folder_, name_begin, step);
+  const auto damaged = [&](const std::string& why) {
+    return io_error(fmt::format("partitioned_checkpoints: {}: {}", of_step.string(), why));
+  };
+  const auto load = [&](const fs::path& from) {
+    if (!fs::exists(from)) throw damaged("there is no " + from.filename().string());
+    return checkpoints(from, options_).load(step, group_[0]);
+  };
+  const checkpoint whole = load(of_step);
   sharded_checkpoint out{.step = step, .metadata = whole.metadata};
   const auto found = out.metadata.extract(reserved);
-  if (found.empty())
-    throw io_error(
-        fmt::format("partitioned_checkpoints: {}: step {} has no parts", folder_.string(), step));
+  if (found.empty()) throw damaged("it does not say how arrays are split");
   for (const auto& [name, a] : whole.arrays) {
     std::vector<array> copies;
     for (const device& member : group_) copies.push_back(a.to(member));
     out.arrays.emplace(name, sharded::from_replicas(group_, copies));
   }
-  std::vector<std::size_t> begins;
   std::map<std::string, assembly> splits;
-  try {
-    const json parts = json::parse(found.mapped());
-    begins = parts.at("ranks").get<std::vector<std::size_t>>();
-    for (const auto& [name, split] : parts.at("arrays").items()) {
-      auto sources = split.at("boundaries").get<std::vector<std::int64_t>>();
-      auto targets = shares::equal().boundaries(sources.back(), group_);
-      splits.emplace(name,
-                     assembly{split.at("axis").get<int>(), std::move(sources), std::move(targets),
-                              std::vector<std::vector<array>>(group_.size())});
-    }
-  } catch (const json::exception& e) {
-    throw io_error(
-        fmt::format("partitioned_checkpoints: {}: step {}: {}", folder_.string(), step, e.what()));
+  std::size_t places = 0;
+  const json recorded = json::parse(found.mapped());
+  for (const auto& [name, split] : recorded.items()) {
+    auto sources = split.at("boundaries").get<std::vector<std::int64_t>>();
+    auto targets = shares::equal().boundaries(sources.back(), group_);
+    places = sources.size() - 1;
+    splits.emplace(name,
+                   assembly{split.at("axis").get<int>(), std::move(sources), std::move(targets),
+                            std::vector<std::vector<array>>(group_.size())});
   }
-  for (std::size_t rank = 0; rank + 1 < begins.size(); ++rank) {
+  for (std::size_t from = 0; from < places; ++from) {
     std::optional<checkpoint> file;
     for (auto& [name, to] : splits)
-      for (std::size_t from = begins[rank]; from < begins[rank + 1]; ++from)
-        for (std::size_t i = 0; i < group_.size(); ++i)
-          if (const auto along = to.wanted(from, group_.first() + i)) {
-            if (!file)
-              file = checkpoints(folder_of_rank(folder_, rank), options_).load(step, group_[0]);
-            const array& part = file->arrays.at(part_name(name, from));
-            to.pieces[i].push_back(contiguous(cut(part, to.axis, *along)).to(group_[i]).wait());
-          }
+      for (std::size_t i = 0; i < group_.size(); ++i)
+        if (const auto along = to.wanted(from, group_.first() + i)) {
+          if (!file) file = load(folder_of_part(of_step, from));
+          const auto part = file->arrays.find(name);
+          if (part == file->arrays.end() || part->second.ndim() <= to.axis ||
+              part->second.dim(to.axis) != to.sources[from + 1] - to.sources[from])
+            throw damaged(fmt::format("part {} does not have that part of {}", from, name));
+          to.pieces[i].push_back(
+              contiguous(cut(part->second, to.axis, *along)).to(group_[i]).wait());
+        }
   }
   for (auto& [name, to] : splits) {
     std::vector<array> parts;
@@ -177,18 +222,19 @@ sharded_checkpoint partitioned_checkpoints::read(std::int64_t step) const {
 
 std::optional<sharded_checkpoint> partitioned_checkpoints::newest() const {
   std::vector<std::int64_t> steps;
-  if (rank_in(group_) == 0)
-    for (const checkpoint_file& file : checkpoints(folder_, options_).list())
-      if (file.problem.empty()) steps.push_back(file.step);
+  on_all_ranks(group_, [&] {
+    if (leads(group_)) with_files(folder_, [&] { steps = steps_in(folder_); });
+  });
   if (group_.ranks())  // as rank 0 sees the folder
     steps = group_.ranks()->all_gather(array::from(steps, group_[0])).to_vector<std::int64_t>();
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     std::optional<sharded_checkpoint> out;
     try {
-      on_all_ranks(group_, [&] { out = read(*step); });
+      on_all_ranks(group_, [&] { with_files(folder_, [&] { out = read(*step); }); });
       return out;
-    } catch (const io_error&) {
+    } catch (const io_error& e) {
       if (step + 1 == steps.rend()) throw;
+      logging::warn("step {} is passed over: {}", *step, e.what());
     }
   }
   return std::nullopt;
