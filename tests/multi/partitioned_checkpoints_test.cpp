@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(damaged_and_unfinished_parts_are_passed_over) {
     check_newest(saved, group, 1);
     on_rank_0([&] { damage(file_of(folder.path, 1, last)); });
     const std::string text = message_of<io_error>([&] { saved.newest(); });
-    require(text.find(j.rank() == j.size() - 1 ? "part-" : "rank ") != std::string::npos, text);
+    require(text.find("part-") != std::string::npos, text);  // each rank needs a piece of it
     on_rank_0([&] { fs::remove_all(file_of(folder.path, 1, last).parent_path()); });
     require(!message_of<io_error>([&] { saved.newest(); }).empty(), "a part is missing");
 

@@ -22,7 +22,7 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* reserved = "tutti.parts";  // in the metadata of the replicated arrays
-constexpr std::string_view name_begin = "step-", unfinished = "unfinished-";
+constexpr std::string_view step_begin = "step-", unfinished = "unfinished-";
 
 // As many digits as the largest step: names sort in the order of steps.
 fs::path folder_of(const fs::path& folder, std::string_view begin, std::int64_t step) {
@@ -68,9 +68,9 @@ std::vector<std::int64_t> steps_in(const fs::path& folder) {
   if (!fs::exists(folder)) return out;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(name_begin)) continue;
+    if (!name.starts_with(step_begin)) continue;
     std::int64_t step = 0;
-    const char *begin = name.data() + name_begin.size(), *end = name.data() + name.size();
+    const char *begin = name.data() + step_begin.size(), *end = name.data() + name.size();
     const auto [stop, code] = std::from_chars(begin, end, step);
     if (code == std::errc() && stop == end) out.push_back(step);
   }
@@ -80,14 +80,14 @@ std::vector<std::int64_t> steps_in(const fs::path& folder) {
 
 // Gives the finished folder of a step its name, and removes what it replaces.
 void commit(const fs::path& folder, std::int64_t step, int keep) {
-  const fs::path named = folder_of(folder, name_begin, step);
+  const fs::path named = folder_of(folder, step_begin, step);
   fs::remove_all(named);
   fs::rename(folder_of(folder, unfinished, step), named);
   data::sync_folder("partitioned_checkpoints", folder);
   const std::vector<std::int64_t> steps = steps_in(folder);
   const auto last = std::find(steps.begin(), steps.end(), step);
   for (auto at = steps.begin(); at != steps.end(); ++at)
-    if (at > last || last - at >= keep) fs::remove_all(folder_of(folder, name_begin, *at));
+    if (at > last || last - at >= keep) fs::remove_all(folder_of(folder, step_begin, *at));
 }
 
 // Calls f, whose errors of the file system become io_error.
@@ -169,7 +169,7 @@ void partitioned_checkpoints::save(const sharded_checkpoint& state) const {
 }
 
 sharded_checkpoint partitioned_checkpoints::read(std::int64_t step) const {
-  const fs::path of_step = folder_of(folder_, name_begin, step);
+  const fs::path of_step = folder_of(folder_, step_begin, step);
   const auto damaged = [&](const std::string& why) {
     return io_error(fmt::format("partitioned_checkpoints: {}: {}", of_step.string(), why));
   };
