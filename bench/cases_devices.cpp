@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include "child.hpp"
@@ -42,6 +43,7 @@ std::vector<double> loop_rates() {
                 {{"TUTTI_OPENCL_SUBDEVICES", "1"}, {"TUTTI_DEVICE", "opencl:0,reference"}}));
   std::vector<double> rates;
   for (double value = 0; line >> value;) rates.push_back(value);
+  if (rates.size() < 2) throw std::runtime_error("the parallel loop printed nothing");
   return rates;
 }
 

@@ -109,6 +109,13 @@ BOOST_AUTO_TEST_CASE(gradients_of_recurrences) {
             return weighted_sum(linear_recurrence(v[0], v[1], axis, reverse));
           },
           {a, x});
+  check_gradient(
+      [](const arguments& v) {
+        const tutti::array y =
+            linear_recurrence(tutti::complex(v[0], v[1]), tutti::complex(v[1], v[0]));
+        return weighted_sum(real(y)) + weighted_sum(imag(y) * real(y));
+      },
+      {a, x});
   // Broadcast factors, and the gradient of a gradient.
   check_gradient([](const arguments& v) { return weighted_sum(linear_recurrence(v[0], v[1])); },
                  {random_dense({1}, -1, 1, 957), x});

@@ -93,7 +93,7 @@ array cosine_distances(const array& given_a, const array& given_b) {
   return 1 - matmul(a, matrix_transpose(b)) / sizes;
 }
 
-// Binary exponents [..., M, N, 1] by which the differences of rows are scaled: they scale the
+// Binary exponents [..., M, 1, N] by which the differences of rows are scaled: they scale the
 // larger row down to 2^reach, so that no sum of squares overflows, or up to 1. Between these bounds
 // rows are not scaled, so that small elements beside large ones of both rows still count.
 array exponents_of_pairs(const array& a, const array& b) {
@@ -101,30 +101,32 @@ array exponents_of_pairs(const array& a, const array& b) {
   const auto exponents = [](const array& x) {
     return op::binary_exponents(op::largest_along_last(x));
   };
-  const array larger = maximum(expand_dims(exponents(a), -2), expand_dims(exponents(b), -3));
+  const array larger =
+      maximum(expand_dims(exponents(a), -1), expand_dims(matrix_transpose(exponents(b)), -3));
   return larger - clip(larger, 0, reach);
 }
 
-// Of differences [..., M, N, K].
+// Of differences [..., M, K, N].
 array euclidean_distances(const array& apart, const array& exponents) {
-  const array squares = sum(square(apart * exp2(-exponents)), -1), is_zero = squares == 0;
+  const array squares = sum(square(apart * exp2(-exponents)), -2), is_zero = squares == 0;
   const array roots = where(is_zero, 0, sqrt(where(is_zero, 1, squares)));
   return roots * reshape(exp2(exponents), roots.shape());
 }
 
 array distances(const array& a, const array& b, distance_metric metric) {
   if (metric == distance_metric::cosine) return cosine_distances(a, b);
-  const array apart = expand_dims(a, -2) - expand_dims(b, -3);
+  // [..., M, K, N]: neighbours in memory belong to different sums, which are added up side by side.
+  const array apart = expand_dims(a, -1) - expand_dims(contiguous(matrix_transpose(b)), -3);
   switch (metric) {
     case distance_metric::cityblock:
-      return sum(abs(apart), -1);
+      return sum(abs(apart), -2);
     case distance_metric::chebyshev:
-      return apart.dim(-1) == 0 ? sum(apart, -1) : max(abs(apart), -1);
+      return apart.dim(-2) == 0 ? sum(apart, -2) : max(abs(apart), -2);
     case distance_metric::euclidean:
-      if (apart.dim(-1) > 0) return euclidean_distances(apart, exponents_of_pairs(a, b));
+      if (apart.dim(-2) > 0) return euclidean_distances(apart, exponents_of_pairs(a, b));
       [[fallthrough]];
     default:
-      return sum(square(apart), -1);
+      return sum(square(apart), -2);
   }
 }
 

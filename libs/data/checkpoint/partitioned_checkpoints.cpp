@@ -78,7 +78,8 @@ std::vector<std::int64_t> steps_in(const fs::path& folder) {
   return out;
 }
 
-// Gives the finished folder of a step its name, and removes what it replaces.
+// Gives the finished folder of a step its name, and removes what it replaces and what ended runs
+// left unfinished.
 void commit(const fs::path& folder, std::int64_t step, int keep) {
   const fs::path named = folder_of(folder, step_begin, step);
   fs::remove_all(named);
@@ -88,6 +89,10 @@ void commit(const fs::path& folder, std::int64_t step, int keep) {
   const auto last = std::find(steps.begin(), steps.end(), step);
   for (auto at = steps.begin(); at != steps.end(); ++at)
     if (at > last || last - at >= keep) fs::remove_all(folder_of(folder, step_begin, *at));
+  std::vector<fs::path> left;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().filename().string().starts_with(unfinished)) left.push_back(entry.path());
+  for (const fs::path& path : left) fs::remove_all(path);
 }
 
 // Calls f, whose errors of the file system become io_error.
