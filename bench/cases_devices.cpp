@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Several devices compared with one: sub-devices of one core each, which need their own environment
-// and run in tutti-bench-devices; parallel loops (parallel.cpp); and copies between plugins.
+// and run in tutti-bench-devices; and copies between plugins.
 #include <cstring>
 #include <memory>
-#include <numeric>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 
 #include "child.hpp"
@@ -36,26 +33,6 @@ bench_case of_sub_devices(const std::string& work, const std::string& name, cons
   return {.name = name, .unit = unit, .peer = peer, .make = make, .at_least_of_peer = goal};
 }
 
-// Rows per second: of each device alone, and of all together.
-std::vector<double> loop_rates() {
-  std::istringstream line(
-      output_of(TUTTI_BENCH_PARALLEL, {},
-                {{"TUTTI_OPENCL_SUBDEVICES", "1"}, {"TUTTI_DEVICE", "opencl:0,reference"}}));
-  std::vector<double> rates;
-  for (double value = 0; line >> value;) rates.push_back(value);
-  if (rates.size() < 2) throw std::runtime_error("the parallel loop printed nothing");
-  return rates;
-}
-
-workload loop_against_sum() {
-  return {.ours_value = [] { return loop_rates().back(); },
-          .peer_value =
-              [] {
-                const std::vector<double> rates = loop_rates();
-                return std::accumulate(rates.begin(), rates.end() - 1, 0.0);
-              }};
-}
-
 // From the default device to one of another plugin; the peer is single-threaded memcpy.
 workload copies() {
   constexpr std::size_t count = std::size_t{64} << 18;  // 64 MiB
@@ -79,12 +56,6 @@ workload copies() {
 }  // namespace
 
 void add_device_cases(std::vector<bench_case>& cases) {
-  cases.push_back(
-      {.name = "parallel loop, dynamic: OpenCL sub-device of one core beside the reference",
-       .unit = "rows/s",
-       .peer = "sum of their speeds",
-       .make = loop_against_sum,
-       .at_least_of_peer = 0.95});
   cases.push_back(of_sub_devices("products", "2048x1024 x 1024x1024 f32 on two sub-devices",
                                  "GFLOP/s", "one of them", 1.85, 1, one_core_each));
   cases.push_back(of_sub_devices("elementwise",

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The overhead of small work: launches of a small fused kernel, and a process from its start
-// to its first fused result.
+// The overhead of small work: launches of a small fused kernel compared with empty ones, and a
+// process from its start to its first fused result.
 #include <memory>
 
 #include "child.hpp"
 #include "harness.hpp"
 #include "operands.hpp"
+#include "peer_opencl.hpp"
 #include "timing.hpp"
 #include "tutti/array.hpp"
+#include "tutti/device.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::bench {
@@ -28,6 +30,12 @@ workload small_launches() {
     for (int i = 0; i < launches; ++i) y = (y * 0.5f + tanh(d->x)).eval();
     d->y = y.wait();
   };
+#ifdef TUTTI_BENCH_OPENCL
+  const device on = default_device();
+  if (on.backend() == "opencl" && peer::opencl_present(on.properties().description.c_str())) {
+    work.peer = [] { peer::empty_launches(launches); };
+  }
+#endif
   work.check = [d] {
     // y = y / 2 + t converges to 2 t.
     std::vector<float> expected = d->x.to_vector<float>();
@@ -48,8 +56,9 @@ void add_latency_cases(std::vector<bench_case>& cases) {
                    .kind = metric::time,
                    .unit = "us",
                    .amount = launches,
+                   .peer = "empty OpenCL kernel",
                    .make = small_launches,
-                   .at_most = 10});
+                   .at_most_over_peer = 10});
 
   const auto process_start = [] {
     process_milliseconds(TUTTI_BENCH_FIRST);  // fills the cache

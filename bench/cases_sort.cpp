@@ -64,10 +64,19 @@ workload recurrence_case(bool along_columns) {
 }
 
 // Keys over all of u32.
-workload sort_case() {
-  return compared<std::uint32_t, std::uint32_t>(
-      make_data<std::uint32_t>(many, 0x1p31, 0x1p31), [](const array& x) { return sort(x); },
-      peer::sort);
+workload sort_case(bool against_boost) {
+  const auto d = make_data<std::uint32_t>(many, 0x1p31, 0x1p31);
+  workload work = compared<std::uint32_t, std::uint32_t>(
+      d, [](const array& x) { return sort(x); },
+      [against_boost](const auto& a, auto& out) {
+        if (!against_boost || !peer::boost_compute_sort(a, out)) peer::sort(a, out);
+      });
+  if (!against_boost) return work;
+  work.check = [d, compared = work.check] {
+    peer::sort(d->a, d->expected);
+    return compared();
+  };
+  return work;
 }
 
 workload argsort_case() {
@@ -127,7 +136,12 @@ void add_sort_cases(std::vector<bench_case>& cases) {
                      .make = std::move(make),
                      .at_least_of_peer = times});
   };
-  add("sort of 16M u32", "std::sort, 1 thread", sort_case, 8);
+  add(
+      "sort of 16M u32", "std::sort, 1 thread", [] { return sort_case(false); }, 8);
+#ifdef TUTTI_BENCH_BOOST_COMPUTE
+  add(
+      "sort of 16M u32, OpenCL", "Boost.Compute", [] { return sort_case(true); }, 5);
+#endif
   add("argsort of 4M u32", "std::sort of pairs", argsort_case, 0);
   add("topk 100 of 4M f32", "std::partial_sort_copy", topk_case, 0);
   add("unique of 4M i32", "std::sort, std::unique", unique_case, 0);

@@ -2,18 +2,46 @@
 #include "child.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 
 extern char** environ;
 
 namespace tutti::bench {
+namespace {
+
+std::vector<std::string> changed_environment(const environment& changes) {
+  std::vector<std::string> out;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    bool kept = true;
+    for (const auto& [name, value] : changes) kept &= text.rfind(name + "=", 0) != 0;
+    if (kept) out.push_back(text);
+  }
+  for (const auto& [name, value] : changes) out.push_back(name + "=" + value);
+  return out;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& t : texts) out.push_back(t.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+std::string read_all(int descriptor) {
+  std::string out;
+  char part[4096];
+  for (ssize_t n; (n = read(descriptor, part, sizeof part)) > 0;)
+    out.append(part, static_cast<std::size_t>(n));
+  return out;
+}
+
+}  // namespace
 
 std::string beside(const std::string& name) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
@@ -22,22 +50,34 @@ std::string beside(const std::string& name) {
 std::string output_of(const std::string& program, const std::vector<std::string>& arguments,
                       const environment& changes) {
   const std::string path = beside(program);
-  std::string command, text;
-  for (const auto& [name, value] : changes) command += fmt::format("{}='{}' ", name, value);
-  command += fmt::format("'{}'", path);
-  for (const std::string& argument : arguments) command += fmt::format(" '{}'", argument);
-  FILE* const output = popen(command.c_str(), "re");
-  if (output == nullptr) throw std::runtime_error("cannot start " + path);
-  char part[4096];
-  for (std::size_t n; (n = fread(part, 1, sizeof part, output)) > 0;) text.append(part, n);
-  if (pclose(output) != 0) throw std::runtime_error(path + " failed");
+  std::vector<std::string> words{path};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables = changed_environment(changes);
+
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe for " + program);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  posix_spawn_file_actions_addclose(&actions, ends[1]);
+  pid_t child = 0;
+  const int code = posix_spawn(&child, path.c_str(), &actions, nullptr, pointers(words).data(),
+                               pointers(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  const std::string text = code == 0 ? read_all(ends[0]) : "";
+  close(ends[0]);
+  if (code != 0) throw std::runtime_error("cannot start " + path);
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || status != 0)
+    throw std::runtime_error(path + " failed");
   return text;
 }
 
 companion::companion(const std::string& program, const std::vector<std::string>& arguments) {
-  std::vector<char*> words{const_cast<char*>(program.c_str())};
-  for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
+  std::vector<std::string> words{program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
   int questions[2], answers[2];
   if (pipe2(questions, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for " + program);
   if (pipe2(answers, O_CLOEXEC) != 0) {
@@ -48,7 +88,8 @@ companion::companion(const std::string& program, const std::vector<std::string>&
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, questions[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, answers[1], STDOUT_FILENO);
-  const int code = posix_spawnp(&child_, program.c_str(), &actions, nullptr, words.data(), environ);
+  const int code =
+      posix_spawnp(&child_, program.c_str(), &actions, nullptr, pointers(words).data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(questions[0]), close(answers[1]);
   to_ = questions[1], from_ = answers[0];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Uses GCC's vector types, which compile to the widest vectors of the machine.
+// Uses GCC's vector types, which compile to the widest vectors of the machine; non-temporal stores
+// are only available as x86 intrinsics.
 #include "floors.hpp"
 
 #include <algorithm>
@@ -10,6 +11,9 @@
 #include <vector>
 
 #include "team.hpp"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace tutti::bench {
 namespace {
@@ -26,6 +30,18 @@ using vector_f64 = double __attribute__((vector_size(vector_bytes), may_alias));
 constexpr std::size_t lanes = vector_bytes / sizeof(float);
 constexpr double least_seconds = 0.02;
 constexpr std::size_t page = std::size_t{2} << 20;
+
+void store_streaming(float* to, vector_f32 value) {
+#if defined(__AVX512F__)
+  _mm512_stream_ps(to, reinterpret_cast<__m512&>(value));
+#elif defined(__AVX__)
+  _mm256_stream_ps(to, reinterpret_cast<__m256&>(value));
+#elif defined(__x86_64__)
+  _mm_stream_ps(to, reinterpret_cast<__m128&>(value));
+#else
+  *reinterpret_cast<vector_f32*>(to) = value;
+#endif
+}
 
 const vector_f32& at(const float* p) { return *reinterpret_cast<const vector_f32*>(p); }
 vector_f32& at(float* p) { return *reinterpret_cast<vector_f32*>(p); }
@@ -92,6 +108,10 @@ void one_pass(floor_kind kind, std::size_t count, const float* a, const float* b
       for (std::size_t i = begin; i < end; i += lanes) at(c + i) = at(a + i);
     } else if (kind == floor_kind::triad) {
       for (std::size_t i = begin; i < end; i += lanes) at(c + i) = at(a + i) + scale * at(b + i);
+    } else if (kind == floor_kind::triad_nt) {
+      for (std::size_t i = begin; i < end; i += lanes) {
+        store_streaming(c + i, at(a + i) + scale * at(b + i));
+      }
     } else {
       vector_f32 sum[4] = {};
       for (std::size_t i = begin; i < end; i += 4 * lanes) {
@@ -122,6 +142,8 @@ std::string name(floor_kind kind) {
       return "copy";
     case floor_kind::triad:
       return "triad";
+    case floor_kind::triad_nt:
+      return "triad, non-temporal stores";
     case floor_kind::read:
       return "read";
     case floor_kind::fma_f32:

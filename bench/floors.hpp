@@ -11,7 +11,7 @@
 
 namespace tutti::bench {
 
-enum class floor_kind { none, copy, triad, read, fma_f32, fma_f64 };
+enum class floor_kind { none, copy, triad, triad_nt, read, fma_f32, fma_f64 };
 
 /// "triad", "f32 fma", ...
 std::string name(floor_kind kind);

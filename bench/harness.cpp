@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times single rounds of the cases and compares them.
+// Google Benchmark selects and repeats the cases; this file times single rounds and compares them.
 #include "harness.hpp"
 
+#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
 #include <memory>
-#include <regex>
 #include <thread>
 
 #include "peer_python.hpp"
@@ -43,16 +43,22 @@ class contestant {
     repeats_ = std::min(repeats_, 100000);
   }
 
-  void sample() {
+  double sample() {
     std::this_thread::sleep_for(pause);
-    if (direct_) return values_.push_back(direct_());
+    if (direct_) return keep(direct_());
     work_();
-    values_.push_back(to_value(seconds(work_, repeats_)));
+    const double once = seconds(work_, repeats_);
+    keep(to_value(once));
+    return once * repeats_;
   }
 
   const std::vector<double>& values() const { return values_; }
 
  private:
+  double keep(double value) {
+    values_.push_back(value);
+    return value;
+  }
   double to_value(double once) const {
     if (spec_.kind == metric::rate) return spec_.amount / once * 1e-9;
     return once / spec_.amount * (spec_.unit == "ms" ? 1e3 : 1e6);
@@ -78,13 +84,16 @@ std::string goal_of(const bench_case& c) {
   if (c.at_least_of_floor > 0)
     return fmt::format(">= {:.2f} of {}", c.at_least_of_floor, name(c.bound));
   if (c.at_most > 0) return fmt::format("<= {:g} {}", c.at_most, c.unit);
+  if (c.at_most_over_peer > 0)
+    return fmt::format("<= {:g} {} over the peer", c.at_most_over_peer, c.unit);
   return "";
 }
 
 bool meets_goal(const bench_case& c, const row& r) {
   return lacks_peer(c) ||
          (r.peer_ratio >= c.at_least_of_peer && r.floor_ratio >= c.at_least_of_floor &&
-          (c.at_most == 0 || r.value <= c.at_most));
+          (c.at_most == 0 || r.value <= c.at_most) &&
+          (c.at_most_over_peer == 0 || r.value - r.peer_value <= c.at_most_over_peer));
 }
 
 void fill_in(row& result, const bench_case& spec, const contestant& ours, const contestant& peer,
@@ -112,7 +121,7 @@ std::function<double()> python_value(const bench_case& spec) {
   return [milliseconds, amount = spec.amount] { return amount / milliseconds() * 1e-6; };
 }
 
-void run_case(const bench_case& spec, int runs, row& result) {
+void run_case(const bench_case& spec, benchmark::State& state, row& result) {
   workload work = spec.make();
   if (const auto value = python_value(spec)) work.peer_value = value;
   if (lacks_peer(spec)) work.peer = nullptr, work.check = nullptr;
@@ -124,9 +133,9 @@ void run_case(const bench_case& spec, int runs, row& result) {
   if (work.check) result.error = work.check();
   std::vector<double> floors;
   bool peer_first = false;
-  for (int round = 0; round < runs; ++round) {
+  for ([[maybe_unused]] auto round : state) {
     if (peer_first && peer.present()) peer.sample();
-    ours.sample();
+    state.SetIterationTime(ours.sample());
     if (!peer_first && peer.present()) peer.sample();
     peer_first = !peer_first;
     if (spec.bound != floor_kind::none) {
@@ -137,32 +146,43 @@ void run_case(const bench_case& spec, int runs, row& result) {
   fill_in(result, spec, ours, peer, floors);
 }
 
+/// report.hpp prints the table.
+class silent_reporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
+};
+
 }  // namespace
 
 std::size_t run_cases(const std::vector<bench_case>& cases, const std::string& filter, int runs,
                       const std::function<void(const row&)>& done) {
-  const std::regex pattern(filter, std::regex::extended);
-  std::size_t matching = 0;
   for (const bench_case& spec : cases) {
     if (spec.on_request && filter.empty()) continue;
-    if (!filter.empty() && !std::regex_search(spec.name, pattern)) continue;
-    ++matching;
-    row result;
-    result.name = spec.name;
-    result.device = default_device().name();
-    result.unit = spec.unit;
-    result.peer = lacks_peer(spec) ? "OpenBLAS is not here" : spec.peer;
-    result.floor = name(spec.bound);
-    result.goal = goal_of(spec);
-    try {
-      run_case(spec, runs, result);
-    } catch (const std::exception& error) {
-      result.error = error.what();
-    }
-    if (!result.error.empty()) result.met = false;
-    done(result);
+    benchmark::RegisterBenchmark(spec.name.c_str(),
+                                 [&spec, &done](benchmark::State& state) {
+                                   row result;
+                                   result.name = spec.name;
+                                   result.device = default_device().name();
+                                   result.unit = spec.unit;
+                                   result.peer =
+                                       lacks_peer(spec) ? "OpenBLAS is not here" : spec.peer;
+                                   result.floor = name(spec.bound);
+                                   result.goal = goal_of(spec);
+                                   try {
+                                     run_case(spec, state, result);
+                                   } catch (const std::exception& error) {
+                                     result.error = error.what();
+                                     state.SkipWithError(error.what());
+                                   }
+                                   if (!result.error.empty()) result.met = false;
+                                   done(result);
+                                 })
+        ->UseManualTime()
+        ->Iterations(runs);
   }
-  return matching;
+  silent_reporter reporter;
+  return benchmark::RunSpecifiedBenchmarks(&reporter, filter.empty() ? "." : filter);
 }
 
 }  // namespace tutti::bench

@@ -53,7 +53,7 @@ struct bench_case {
   bool of_openblas = false;  ///< the peer is OpenBLAS; the row says so if it is missing
   std::string python{};      ///< the peer is this work of peer_python.py, if it is there
   // The goal, at most one of these: ratios, and values in `unit`.
-  double at_least_of_peer = 0, at_least_of_floor = 0, at_most = 0;
+  double at_least_of_peer = 0, at_least_of_floor = 0, at_most = 0, at_most_over_peer = 0;
 };
 
 /// Runs every case whose name matches the regular expression, `runs` times each, and passes each
@@ -78,6 +78,7 @@ void add_sort_cases(std::vector<bench_case>& cases);
 void add_array_cases(std::vector<bench_case>& cases);
 void add_convolution_cases(std::vector<bench_case>& cases);
 void add_digits_cases(std::vector<bench_case>& cases);
+void add_parallel_cases(std::vector<bench_case>& cases);
 void add_signal_cases(std::vector<bench_case>& cases);
 void add_sparse_cases(std::vector<bench_case>& cases);
 void add_ml_cases(std::vector<bench_case>& cases);

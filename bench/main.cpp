@@ -25,8 +25,8 @@ constexpr std::size_t floor_elements = std::size_t{64} << 20;  // beyond most ca
 // The floors as cases, including those that no other case uses.
 void add_floor_cases(std::vector<tutti::bench::bench_case>& cases) {
   using namespace tutti::bench;
-  for (const floor_kind kind : {floor_kind::copy, floor_kind::triad, floor_kind::read,
-                                floor_kind::fma_f32, floor_kind::fma_f64}) {
+  for (const floor_kind kind : {floor_kind::copy, floor_kind::triad, floor_kind::triad_nt,
+                                floor_kind::read, floor_kind::fma_f32, floor_kind::fma_f64}) {
     const auto make = [kind] {
       auto meter = std::make_shared<floor_meter>();
       return workload{.ours_value = [meter, kind] { return meter->measure(kind, floor_elements); }};
@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
     add_small_cases(cases);
     add_digits_cases(cases);
     add_row_cases(cases);
+    add_parallel_cases(cases);
     add_device_cases(cases);
 #ifdef TUTTI_BENCH_CUDA
     add_cuda_cases(cases);

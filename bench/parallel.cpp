@@ -3,7 +3,7 @@
 // The speed of a compute-bound parallel loop on the devices of TUTTI_DEVICE: each device alone and
 // all together, in rotation. Prints the medians, in items per second, on one line. A separate
 // program, because the environment determines the devices of the OpenCL plugin
-// (cases_devices.cpp).
+// (cases_parallel.cpp).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The standard library's algorithms on one thread, and Boost.Compute's sort.
 #include "peer_sort.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
 #include <utility>
+
+#ifdef TUTTI_BENCH_BOOST_COMPUTE
+#define CL_TARGET_OPENCL_VERSION 120
+#include <boost/compute/algorithm/copy.hpp>
+#include <boost/compute/algorithm/sort.hpp>
+#include <boost/compute/container/vector.hpp>
+#include <boost/compute/system.hpp>
+#endif
 
 namespace tutti::bench::peer {
 
@@ -58,6 +68,22 @@ void histogram(const std::vector<float>& a, std::size_t bins, std::vector<std::i
     if (bin + 1 < bins && value >= edge(bin + 1)) ++bin;
     ++counts[bin];
   }
+}
+
+bool boost_compute_sort([[maybe_unused]] const std::vector<std::uint32_t>& a,
+                        [[maybe_unused]] std::vector<std::uint32_t>& out) {
+#ifdef TUTTI_BENCH_BOOST_COMPUTE
+  namespace compute = boost::compute;
+  compute::command_queue& queue = compute::system::default_queue();
+  static compute::vector<std::uint32_t> memory(a.size(), queue.get_context());
+  compute::copy(a.begin(), a.end(), memory.begin(), queue);
+  compute::sort(memory.begin(), memory.end(), queue);
+  queue.finish();
+  out.resize(a.size());
+  return true;
+#else
+  return false;
+#endif
 }
 
 }  // namespace tutti::bench::peer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The usual choices for scans and sorts in C++: the standard library on one thread.
+// The usual choices for scans and sorts in C++: the standard library on one thread, and
+// Boost.Compute on the OpenCL device if both are available.
 #pragma once
 
 #include <cstddef>
@@ -20,5 +21,8 @@ void largest(const std::vector<float>& a, std::size_t k, std::vector<float>& out
 void unique(const std::vector<std::int32_t>& a, std::vector<std::int32_t>& out);
 /// `bins` equal parts of [-1, 1].
 void histogram(const std::vector<float>& a, std::size_t bins, std::vector<std::int64_t>& counts);
+
+/// Sorts on the first OpenCL device with Boost.Compute, upload included; false if it is missing.
+bool boost_compute_sort(const std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& out);
 
 }  // namespace tutti::bench::peer

@@ -173,4 +173,19 @@ BOOST_AUTO_TEST_CASE(the_kernel_of_the_sample_compiles) {
   }
 }
 
+// 256 threads are 8 warps; 64 registers of 2048 threads are twice what there is.
+BOOST_AUTO_TEST_CASE(occupancy_by_hand) {
+  kernel_figures k;
+  k.registers = 32;
+  BOOST_TEST(k.occupancy(256, 90) == 1.0);
+  k.registers = 64;
+  BOOST_TEST(k.occupancy(256, 90) == 0.5);
+  k.registers = 65;  // counts as 72: 3 blocks
+  BOOST_TEST(k.occupancy(256, 90) == 0.375);
+  k.registers = 32;
+  k.shared_bytes = 40u << 10;  // 5 blocks of 228; with the system's 41, 4 of 164
+  BOOST_TEST(k.occupancy(256, 90) == 0.625);
+  BOOST_TEST(k.occupancy(256, 80) == 0.5);
+}
+
 }  // namespace tutti::test

@@ -82,7 +82,9 @@ std::vector<std::int64_t> steps_in(const fs::path& folder) {
 // left unfinished.
 void commit(const fs::path& folder, std::int64_t step, int keep) {
   const fs::path named = folder_of(folder, step_begin, step);
-  fs::remove_all(named);
+  const fs::path aside = folder_of(folder, unfinished, step) += ".replaced";
+  fs::remove_all(aside);
+  if (fs::exists(named)) fs::rename(named, aside);
   fs::rename(folder_of(folder, unfinished, step), named);
   data::sync_folder("partitioned_checkpoints", folder);
   const std::vector<std::int64_t> steps = steps_in(folder);
