@@ -107,11 +107,6 @@ class finder {
     return true;
   }
 
-  static bool is_zero(const node& n) {
-    return n.is_constant() && !n.weak && !is_complex(n.type) &&
-           graph::scalar_to_double(n.type, n.value().real) == 0;
-  }
-
   static bool is_bias(const node& n, const node& sum, const node& product) {
     if (product.is(TUTTI_OPERATOR_MATMUL)) return is_row(n, sum, product);
     // The extents of groups and of their channels are adjacent.
@@ -154,6 +149,11 @@ class finder {
 };
 
 }  // namespace
+
+bool is_zero(const node& n) {
+  return n.is_constant() && !n.weak && !is_complex(n.type) &&
+         graph::scalar_to_double(n.type, n.value().real) == 0;
+}
 
 void find_epilogues(plan& p, const std::function<bool(const epilogue&)>& supported) {
   const auto is_product = [](const node* n) { return has_epilogues(*n); };

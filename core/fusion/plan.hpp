@@ -67,6 +67,9 @@ void partition(plan& p);
 /// copies overlap with computation.
 void order_around_transfers(plan& p);
 
+/// Whether n is a constant 0 of a real dtype of its own.
+bool is_zero(const node& n);
+
 /// The node whose value an elementwise reader of `input` reads at the same positions: skips views
 /// that change nothing.
 inline node* look_through(const node& input) {

@@ -37,10 +37,11 @@ node_ref make(kind k, dtype type, const shape& extents, const opened_device* dev
   return n;
 }
 
-void add_input(node& n, const node_ref& input) {
-  n.inputs.push_back(input);
-  if (input->trace != nullptr) n.trace = gradient_trace::join(n.trace, input->trace);
-  if (!base_of(*input).is_ready()) n.depth = std::max(n.depth, base_of(*input).depth + 1);
+void add_input(node& n, node_ref given) {
+  n.inputs.push_back(std::move(given));
+  const node& input = *n.inputs.back();
+  if (input.trace != nullptr) n.trace = gradient_trace::join(n.trace, input.trace);
+  if (!base_of(input).is_ready()) n.depth = std::max(n.depth, base_of(input).depth + 1);
 }
 
 array finish(node_ref n) {
@@ -179,9 +180,13 @@ array constant_like(const array& a, const shape& extents, dtype type, const open
 
 array elementwise(tutti_opcode opcode, dtype result, std::span<const array> given,
                   std::string_view op) {
-  array operands[3];
-  std::copy(given.begin(), given.end(), operands);
-  const std::span<array> inputs(operands, given.size());
+  array inputs[3];
+  std::copy(given.begin(), given.end(), inputs);
+  return elementwise_of(opcode, result, {inputs, given.size()}, op);
+}
+
+array elementwise_of(tutti_opcode opcode, dtype result, std::span<array> inputs,
+                     std::string_view op) {
   const opened_device* device = common_device(inputs, op);
   shape extents;
   for (const array& a : inputs) extents = broadcast_shapes(extents, a.shape(), op);
@@ -196,7 +201,7 @@ array elementwise(tutti_opcode opcode, dtype result, std::span<const array> give
   }
   node_ref n = make(kind::elementwise, result, extents, or_default(device), op);
   n->record = elementwise_params{static_cast<std::uint16_t>(opcode)};
-  for (const array& a : inputs) add_input(*n, a.node());
+  for (array& a : inputs) add_input(*n, std::move(a).node());
   return finish(std::move(n));
 }
 

@@ -37,6 +37,9 @@ array constant_like(const array& a, const shape& extents, dtype type, const open
 /// constants. `result` is the dtype of the result.
 array elementwise(tutti_opcode opcode, dtype result, std::span<const array> inputs,
                   std::string_view op);
+/// The same, moving from the inputs.
+array elementwise_of(tutti_opcode opcode, dtype result, std::span<array> inputs,
+                     std::string_view op);
 
 /// A view by strides over a's own layout: `where` is relative to the storage of base_of(a).
 array view(const array& a, const shape& extents, const layout& where, view_op op,

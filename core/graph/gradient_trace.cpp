@@ -4,6 +4,7 @@
 #include "graph/gradient_trace.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "graph/build.hpp"
 #include "graph/node.hpp"
@@ -95,7 +96,7 @@ void gradient_trace::end() {
     without_evaluations(*device, [&] {
       for (const detail::node_ref& n : kept) {
         if (n->device != device) continue;
-        dropped.insert(dropped.end(), n->inputs.begin(), n->inputs.end());
+        std::move(n->inputs.begin(), n->inputs.end(), std::back_inserter(dropped));
         n->inputs.clear();
       }
     });

@@ -28,7 +28,11 @@ bool try_retain(node* n) {
 }
 
 void release(node* n) noexcept {
-  if (n->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // Nobody else can take a reference to a node that has only this one, unless a call or a trace
+  // knows it. A load is several times cheaper than a subtraction.
+  const bool is_only = n->kind != kind::result && n->trace == nullptr &&
+                       n->references.load(std::memory_order_acquire) == 1;
+  if (!is_only && n->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   // Destroying a node drops its inputs, which calls this function again: a list instead of
   // recursion, so that a chain of any length fits the stack. Static arrays are destroyed after all
   // thread-local objects with destructors.
@@ -93,8 +97,6 @@ node_ref::node_ref(const node_ref& other) : node_(other.node_) {
   if (node_ != nullptr) graph::retain(node_);
 }
 
-node_ref::~node_ref() {
-  if (node_ != nullptr) graph::release(node_);
-}
+void node_ref::release() noexcept { graph::release(node_); }
 
 }  // namespace tutti::detail

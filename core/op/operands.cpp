@@ -259,7 +259,7 @@ dtype accumulator_type(const array& a, std::optional<dtype> wanted, std::string_
   return type;
 }
 
-array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const array> operands,
+array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<array> operands,
             std::string_view op) {
   const common_type common = promote_operands(operands, kind, op);
   const dtype result = result_type(rule, common.type);
@@ -271,9 +271,9 @@ array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const
   if (opcode == TUTTI_OP_nextafter && graph::compute_dtype(common.type) != common.type)
     throw dtype_error(std::string(op) + ": needs f32 or f64, got " +
                       std::string(name(common.type)));
-  array inputs[2];
-  for (std::size_t i = 0; i < operands.size(); ++i) inputs[i] = cast(operands[i], common.type, op);
-  return graph::elementwise(opcode, result, {inputs, operands.size()}, op);
+  for (array& a : operands)
+    if (a.dtype() != common.type || a.node()->weak) a = cast(a, common.type, op);
+  return graph::elementwise_of(opcode, result, operands, op);
 }
 
 void require_same_beside(int axis, const shape& a, const shape& b, std::string_view op) {

@@ -37,8 +37,8 @@ common_type promote_operands(std::span<const array> operands, row_kind kind, std
 /// a in real_floating_type_of(a); a weak scalar stays weak.
 array as_real_floating(const array& a, std::string_view op);
 
-/// An elementwise call: promotes, casts and creates the node.
-array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const array> operands,
+/// An elementwise call: promotes, casts and creates the node. Moves from the operands.
+array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<array> operands,
             std::string_view op);
 
 /// The part [start, stop) of one axis, as slice_view.

@@ -41,7 +41,9 @@ class TUTTI_API node_ref {
     std::swap(node_, other.node_);
     return *this;
   }
-  ~node_ref();
+  ~node_ref() {
+    if (node_ != nullptr) release();
+  }
   graph::node* get() const { return node_; }
   graph::node* operator->() const { return node_; }
   graph::node& operator*() const { return *node_; }
@@ -49,6 +51,8 @@ class TUTTI_API node_ref {
   friend bool operator==(const node_ref&, const node_ref&) = default;
 
  private:
+  void release() noexcept;
+
   graph::node* node_ = nullptr;
 };
 
@@ -239,7 +243,8 @@ class TUTTI_API array {
 
   /// For internal use.
   explicit array(detail::node_ref node) : node_(std::move(node)) {}
-  const detail::node_ref& node() const { return node_; }
+  const detail::node_ref& node() const& { return node_; }
+  detail::node_ref node() && { return std::move(node_); }
 
  private:
   template <class T>

@@ -11,13 +11,13 @@ using base::named;
 
 #define TUTTI_DEFINE_1(name, kinds, result)                                                  \
   array name(const array& a) {                                                               \
-    const array operands[] = {a};                                                            \
+    array operands[] = {a};                                                                  \
     return op::apply(TUTTI_OP_##name, op::row_kind::kinds, op::row_result::result, operands, \
                      #name);                                                                 \
   }
 #define TUTTI_DEFINE_2(name, kinds, result)                                                  \
   array name(const array& a, const array& b) {                                               \
-    const array operands[] = {a, b};                                                         \
+    array operands[] = {a, b};                                                               \
     return op::apply(TUTTI_OP_##name, op::row_kind::kinds, op::row_result::result, operands, \
                      #name);                                                                 \
   }

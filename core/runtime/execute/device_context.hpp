@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/counters.hpp"
+#include "fusion/plan_cache.hpp"
 #include "graph/arrival.hpp"
 #include "plugin/raii.hpp"
 #include "runtime/memory/memory_pool.hpp"
@@ -84,6 +85,7 @@ class device_context final : public stream_progress {
   using cache = std::unordered_map<std::string, std::unique_ptr<T>>;
   cache<cached_program> programs;
   cache<cached_plan> plans;
+  fusion::plan_cache known_plans;  // of evaluations that begin on this device
   cache<compiled_kernel> kernels;  // of applications: equal sources are compiled once
   /// Keys of what is required, stored here to reuse their memory.
   std::string program_key, plan_key;

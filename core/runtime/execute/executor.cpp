@@ -70,13 +70,18 @@ class evaluation {
 
  private:
   void make_groups() {
-    fusion::merge_duplicates(plan_);
+    if (plan_.nodes.empty()) return;
+    fusion::plan_cache& known = context_of(*plan_.nodes.front()->device).known_plans;
+    if (!known.recall(plan_)) {
+      fusion::merge_duplicates(plan_);
+      fusion::find_epilogues(plan_, supports_epilogue);
+      fusion::partition(plan_);
+      fusion::order_around_transfers(plan_);
+      known.keep(plan_);
+    }
     for (std::size_t i = 0; i < plan_.nodes.size(); ++i)
       if (plan_.same_as[i] != plan_.nodes[i])
         duplicates_[plan_.same_as[i]].push_back(plan_.nodes[i]);
-    fusion::find_epilogues(plan_, supports_epilogue);
-    fusion::partition(plan_);
-    fusion::order_around_transfers(plan_);
     is_planned_ = true;
   }
 
@@ -92,10 +97,9 @@ class evaluation {
     }
   }
 
-  // Marks the group's nodes as done, then releases the nodes that only they needed. They are kept
-  // alive meanwhile, because dropping the inputs of one may free another.
+  // Marks the group's nodes as done, then releases the nodes that only they needed.
   void finish(const fusion::group& g) {
-    boost::container::small_vector<graph::node_ref, 4> done;
+    boost::container::small_vector<graph::node_ref, 16> dropped;
     each_node(g, [&](node& n, node* member) {
       n.mark = -1;
       if (!member->is_ready()) {
@@ -110,11 +114,10 @@ class evaluation {
                 member->arriving);
       }
       if (n.trace == nullptr || !n.trace->keep_inputs(n)) {
-        graph::retain(&n);
-        done.emplace_back(&n);
+        for (graph::node_ref& input : n.inputs) dropped.push_back(std::move(input));
+        n.inputs.clear();
       }
     });
-    for (auto& n : done) n->inputs.clear();
   }
 
   fusion::plan plan_;
