@@ -2,7 +2,6 @@
 //
 // Bad input: the exception, and what it says.
 #include "tutti/analysis.hpp"
-#include "tutti/quasirandom.hpp"
 #include "tutti_test/arrays.hpp"
 
 namespace {

@@ -11,6 +11,7 @@
 #include <limits>
 #include <sstream>
 
+#include "tutti/analysis.hpp"
 #include "tutti/data.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/tutti.hpp"

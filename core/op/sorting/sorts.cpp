@@ -220,6 +220,20 @@ array quantile(const array& a, double q, std::optional<integer> axis, bool keepd
   return quantile(a, q, op::options_of(axis, keepdims), method);
 }
 
+array percentile(const array& a, double p, const reduce_options& options, interpolation method) {
+  if (!(p >= 0 && p <= 100))
+    throw value_error(fmt::format("percentile: p is {}, must lie in [0, 100]", p));
+  return named("percentile", [&] { return quantile(a, p / 100, options, method); });
+}
+
+array percentile(const array& a, const std::vector<double>& p, const reduce_options& options,
+                 interpolation method) {
+  std::vector<array> all;
+  for (const double one : p) all.push_back(percentile(a, one, options, method));
+  if (all.empty()) throw value_error("percentile: no p is given");
+  return named("percentile", [&] { return stack(all, 0); });
+}
+
 array median(const array& a, const reduce_options& options) {
   return named("median", [&] { return quantile(a, 0.5, options); });
 }

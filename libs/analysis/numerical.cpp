@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/named_errors.hpp"
-#include "op/along.hpp"
 #include "tutti/analysis.hpp"
+#include "tutti/extension.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti {
@@ -47,7 +47,7 @@ array interp(const array& given, const array& xp, const array& fp, std::optional
              std::optional<double> right) {
   return named("interp", [&] {
     const array operands[] = {given, xp, fp};
-    const dtype type = op::promote_operands(operands, op::row_kind::REAL_FLOATING, "interp").type;
+    const dtype type = op::real_floating_type_of(operands, "interp");
     const dtype compute = graph::compute_dtype(type);
     const array x = op::cast(given, compute, "interp");
     const array at = op::cast(contiguous(xp), compute, "interp");
@@ -55,7 +55,7 @@ array interp(const array& given, const array& xp, const array& fp, std::optional
     if (at.ndim() != 1 || at.shape() != values.shape() || at.size() == 0)
       throw shape_error("interp: points at " + at.shape().str() + " with values " +
                         values.shape().str());
-    if (x.size() == 0) return op::zeros_on(x.shape(), type, x.node()->device);
+    if (x.size() == 0) return op::zeros_on(x.shape(), type, op::device_of(x));
     const std::int64_t n = at.size();
     const auto end = [&](const array& v, std::int64_t i) { return v({slice{i, i + 1, 1}}); };
     const auto ends_as = [&](const array& v, const std::optional<double>& other) {
@@ -102,7 +102,7 @@ array trapezoid(const array& given, double dx, integer axis) {
 array trapezoid(const array& given, const array& places, integer axis) {
   return named("trapezoid", [&] {
     const array operands[] = {given, places};
-    const dtype type = op::promote_operands(operands, op::row_kind::FLOATING, "trapezoid").type;
+    const dtype type = op::floating_type_of(operands, "trapezoid");
     const array y = op::cast(given, graph::compute_dtype(type), "trapezoid");
     const int along = normalize_axis(axis, y.ndim(), "trapezoid");
     array x = op::cast(places, y.dtype(), "trapezoid");
@@ -184,7 +184,7 @@ array gradient(const array& given, double dx, integer axis, int edge_order) {
 array gradient(const array& given, const array& places, integer axis, int edge_order) {
   return named("gradient", [&] {
     const array operands[] = {given, places};
-    const dtype type = op::promote_operands(operands, op::row_kind::FLOATING, "gradient").type;
+    const dtype type = op::floating_type_of(operands, "gradient");
     const array y = op::cast(given, graph::compute_dtype(type), "gradient");
     const array x = op::cast(places, y.dtype(), "gradient");
     const int along = normalize_axis(axis, y.ndim(), "gradient");
