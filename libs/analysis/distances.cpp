@@ -144,7 +144,7 @@ array distances(const array& a, const array& b, distance_metric metric) {
 array cdist(const array& a, const array& b, distance_metric metric) {
   return named("cdist", [&] {
     if (metric > distance_metric::cosine)
-      throw value_error(fmt::format("cdist: no metric of number {}", static_cast<int>(metric)));
+      throw value_error(fmt::format("cdist: unknown metric {}", static_cast<int>(metric)));
     const array operands[] = {a, b};
     const dtype type = op::real_floating_type_of(operands, "cdist");
     const array x = op::cast(a, graph::compute_dtype(type), "cdist");

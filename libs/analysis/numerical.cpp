@@ -113,7 +113,7 @@ array trapezoid(const array& given, const array& places, integer axis) {
     }
     if (x.ndim() != y.ndim() || x.dim(along) != y.dim(along) ||
         broadcast_shapes(x.shape(), y.shape(), "trapezoid") != y.shape())
-      throw shape_error("trapezoid: places " + x.shape().str() + " for " + y.shape().str());
+      throw shape_error("trapezoid: positions " + x.shape().str() + " for " + y.shape().str());
     if (y.dim(along) < 2) return op::cast(sum(y * 0, along), type, "trapezoid");
     const array steps = part_along(x, along, 1, {}) - part_along(x, along, {}, -1);
     return op::cast(sum(pairs_along(y, along) * steps, along) * 0.5, type, "trapezoid");
@@ -124,7 +124,7 @@ namespace {
 
 void check_derivative(const array& y, int axis, int edge_order) {
   if (edge_order != 1 && edge_order != 2)
-    throw value_error(fmt::format("gradient: an edge_order of {}", edge_order));
+    throw value_error(fmt::format("gradient: edge_order must be 1 or 2, not {}", edge_order));
   if (y.dim(axis) < edge_order + 1)
     throw shape_error(fmt::format("gradient: {} elements along axis {} of {}", y.dim(axis), axis,
                                   y.shape().str()));
@@ -173,7 +173,7 @@ array gradient(const array& given, double dx, integer axis, int edge_order) {
     const array y = op::cast(given, graph::compute_dtype(type), "gradient");
     const int along = normalize_axis(axis, y.ndim(), "gradient");
     check_derivative(y, along, edge_order);
-    if (!(dx != 0)) throw value_error("gradient: elements 0 apart");
+    if (!(dx != 0)) throw value_error("gradient: dx must not be 0");
     if (y.size() == 0) return op::cast(y, type, "gradient");
     const shape one(std::vector<std::int64_t>(static_cast<std::size_t>(y.ndim()), 1));
     const array steps = full(one, 1.0, real_dtype(y.dtype()), y.device());
@@ -190,8 +190,8 @@ array gradient(const array& given, const array& places, integer axis, int edge_o
     const int along = normalize_axis(axis, y.ndim(), "gradient");
     check_derivative(y, along, edge_order);
     if (x.ndim() != 1 || x.dim(0) != y.dim(along))
-      throw shape_error(fmt::format("gradient: places {} for axis {} of {}", x.shape().str(), along,
-                                    y.shape().str()));
+      throw shape_error(fmt::format("gradient: positions {} for axis {} of {}", x.shape().str(),
+                                    along, y.shape().str()));
     if (y.size() == 0) return op::cast(y, type, "gradient");
     shape lying(std::vector<std::int64_t>(static_cast<std::size_t>(y.ndim()), 1));
     lying[along] = x.dim(0) - 1;

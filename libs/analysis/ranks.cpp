@@ -39,7 +39,7 @@ array places_of_sorted(const array& sorted, rank_method method, dtype type) {
 array rankdata(const array& a, rank_method method, std::optional<integer> axis) {
   return named("rankdata", [&] {
     if (method > rank_method::ordinal)
-      throw value_error(fmt::format("rankdata: no method of number {}", static_cast<int>(method)));
+      throw value_error(fmt::format("rankdata: unknown method {}", static_cast<int>(method)));
     const dtype type = op::real_type_of(a, "rankdata");
     array x = stop_gradient(op::cast(a, type, "rankdata"));
     if (!axis) x = reshape(x, {x.size()});

@@ -276,7 +276,7 @@ array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, cons
   return named("pad", [&] {
     const shape extents = graph::get(a, "pad").extents;
     if (mode > pad_mode::wrap)
-      throw value_error("pad: no mode of number " + std::to_string(static_cast<int>(mode)));
+      throw value_error("pad: unknown mode " + std::to_string(static_cast<int>(mode)));
     if (widths.size() > static_cast<std::size_t>(extents.rank()))
       throw value_error("pad: " + std::to_string(widths.size()) + " widths for an array of shape " +
                         extents.str());
@@ -292,7 +292,7 @@ array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, cons
       if (is_beyond || first > last)
         throw value_error("pad: the widths " + std::to_string(before) + " and " +
                           std::to_string(after) + " of axis " + std::to_string(i) +
-                          " take more away than " + extents.str() + " has");
+                          " remove more elements than " + extents.str() + " has");
       cuts = cuts || before < 0 || after < 0;
       kept.push_back({first, last});
       added[i] = {std::max<std::int64_t>(before, 0), std::max<std::int64_t>(after, 0)};

@@ -81,7 +81,7 @@ operand operand_of(const array& a, integer axis, std::string_view op) {
 // The value at a position between two neighbours of the sorted order.
 array between(const array& low, const array& high, double position, interpolation method) {
   if (method > interpolation::nearest)
-    throw value_error("quantile: no interpolation of number " +
+    throw value_error("quantile: unknown interpolation " +
                       std::to_string(static_cast<int>(method)));
   double part = position - std::floor(position);
   if (method == interpolation::midpoint) part = part == 0 ? 0 : 0.5;
