@@ -16,7 +16,8 @@ namespace tutti::bench {
 namespace {
 
 // Sub-devices of one core; only the first two are used on any machine.
-const environment one_core_each{{"TUTTI_DEVICE", "opencl:cpu"}, {"TUTTI_OPENCL_SUBDEVICES", "1"}};
+const environment one_core_each{{"TUTTI_DEVICE", "opencl:cpu"},
+                                {"TUTTI_HOST_DEVICES", number_of_cores()}};
 const environment whole{{"TUTTI_DEVICE", "opencl:cpu"}};
 
 double rate_of(const std::string& work, int members, const environment& where) {

@@ -56,7 +56,7 @@ workload loop_against_sum(const environment& where) {
 void add_parallel_cases(std::vector<bench_case>& cases) {
   const auto make = [] {
     return loop_against_sum(
-        {{"TUTTI_OPENCL_SUBDEVICES", "1"}, {"TUTTI_DEVICE", "opencl:0,reference"}});
+        {{"TUTTI_HOST_DEVICES", number_of_cores()}, {"TUTTI_DEVICE", "opencl:0,reference"}});
   };
   cases.push_back(
       {.name = "parallel loop, dynamic: OpenCL sub-device of one core beside the reference",

@@ -6,6 +6,7 @@
 #include "harness.hpp"
 #include "operands.hpp"
 #include "peer_sort.hpp"
+#include "tutti/analysis.hpp"
 #include "tutti/array.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/sorting.hpp"

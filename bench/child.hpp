@@ -3,7 +3,9 @@
 // Child programs, run for their output or their duration.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,11 @@ namespace tutti::bench {
 
 /// Environment variables and their values.
 using environment = std::vector<std::pair<std::string, std::string>>;
+
+/// For TUTTI_HOST_DEVICES, which is at most 64.
+inline std::string number_of_cores() {
+  return std::to_string(std::clamp(std::thread::hardware_concurrency(), 1u, 64u));
+}
 
 /// The output of `program`, in the directory of this one, with these arguments and environment
 /// changes. Throws if it cannot be started or fails.

@@ -36,16 +36,15 @@ set(TUTTI_TEST_ENVIRONMENT
   OCL_ICD_VENDORS=unset:
   TUTTI_CACHE_MB=set:0
   TUTTI_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/tutti
-  TUTTI_PLUGIN_KEYS=unset:
   TUTTI_PLUGIN_PATH=set:${TUTTI_PLUGIN_OUTPUT_DIRECTORY}
   TUTTI_PLUGIN_TRUST=unset:
   TUTTI_DEVICE=unset:
   TUTTI_FALLBACK=unset:
+  TUTTI_HOST_DEVICES=unset:
   TUTTI_LOG=unset:
   TUTTI_PROOF=set:off
   TUTTI_COMM=unset:
   TUTTI_OPENCL_SCHEDULE=unset:
-  TUTTI_OPENCL_SUBDEVICES=unset:
   POCL_DEVICES=unset:
   TUTTI_TIMEOUT=unset:
   TUTTI_TRANSFER=unset:
@@ -100,12 +99,9 @@ endfunction()
 set(TUTTI_TEST_CUDA_EMULATOR "")
 find_package(Boost 1.74 QUIET COMPONENTS context)
 if(TARGET tutti_cuda AND Boost_CONTEXT_FOUND AND NOT TUTTI_SANITIZE MATCHES "thread")
-  set(library ${PROJECT_BINARY_DIR}/tests/cuda/emulator/libcuda_emulator.so)
   set(TUTTI_TEST_CUDA_EMULATOR TUTTI_DEVICE=set:cuda
+    TUTTI_CUDA_LIBRARIES=set:${PROJECT_BINARY_DIR}/tests/cuda/emulator/libraries
     TUTTI_EMULATOR_CACHE=set:${TUTTI_TEST_CACHE_DIR}/cuda_emulator)
-  foreach(name IN ITEMS DRIVER NVRTC CUBLASLT NCCL)
-    list(APPEND TUTTI_TEST_CUDA_EMULATOR TUTTI_CUDA_${name}=set:${library})
-  endforeach()
 elseif(TARGET tutti_cuda)
   message(STATUS "CUDA kernels are not run in tests: no Boost.Context, or a sanitizer of threads")
 endif()

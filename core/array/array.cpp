@@ -56,15 +56,15 @@ array array::from_bytes(const void* data, std::size_t count, tutti::dtype type,
                       shape.str());
   if (data == nullptr && count > 0)
     throw value_error("array: " + std::to_string(count) +
-                      " values are to come from a null pointer");
+                      " values, but the pointer to them is null");
   return runtime::upload(data, type, shape, &detail::get(on));
 }
 
 array array::from_bytes(std::span<const std::byte> bytes, tutti::dtype type,
                         const tutti::shape& shape, const tutti::device& on) {
   if (bytes.size() % size_of(type) != 0)
-    throw shape_error("array: " + std::to_string(bytes.size()) + " bytes are no whole number of " +
-                      std::string(name(type)));
+    throw shape_error("array: " + std::to_string(bytes.size()) +
+                      " bytes are not a multiple of the size of " + std::string(name(type)));
   return from_bytes(bytes.data(), bytes.size() / size_of(type), type, shape, on);
 }
 
@@ -99,7 +99,8 @@ void array::copy_to(void* host, std::size_t bytes) const {
     throw value_error("copy_to: " + std::to_string(bytes) + " bytes given for an array of " +
                       std::to_string(nbytes()));
   if (host == nullptr && bytes > 0)
-    throw value_error("copy_to: " + std::to_string(bytes) + " bytes are to go to a null pointer");
+    throw value_error("copy_to: " + std::to_string(bytes) +
+                      " bytes, but the target is a null pointer");
   if (!n.is_constant() && !graph::is_contiguous(n.extents, layout_of(n).strides)) {
     const array packed = contiguous(*this);
     packed.eval();
@@ -111,8 +112,8 @@ void array::copy_to(void* host, std::size_t bytes) const {
 
 void array::require_dtype(tutti::dtype type, std::string_view op) const {
   if (dtype() != type)
-    throw dtype_error(std::string(op) + ": asked for " + std::string(name(type)) +
-                      " of an array of " + std::string(name(dtype())));
+    throw dtype_error(std::string(op) + ": the array has dtype " + std::string(name(dtype())) +
+                      ", not " + std::string(name(type)));
 }
 
 namespace {
@@ -126,10 +127,10 @@ bool converts(dtype from, dtype to) {
 
 [[noreturn]] void throw_kind(dtype from, dtype to) {
   if (is_complex(from))
-    throw dtype_error("item: asked for a real number of an array of " + std::string(name(from)) +
-                      "; take real() or item<std::complex<...>>()");
-  throw dtype_error("item: asked for " + std::string(name(to)) + " of an array of " +
-                    std::string(name(from)) + "; convert it with astype()");
+    throw dtype_error("item: an element of dtype " + std::string(name(from)) +
+                      " is not real; use real() or item<std::complex<...>>()");
+  throw dtype_error("item: an element of dtype " + std::string(name(from)) +
+                    " is not converted to " + std::string(name(to)) + "; use astype()");
 }
 
 // The element at `bytes`, with its type in registers.

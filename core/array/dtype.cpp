@@ -31,7 +31,7 @@ dtype promote_integers(dtype a, dtype b) {
     case dtype::u32:
       return dtype::i64;
     default:
-      throw dtype_error("promote: no dtype holds both " + std::string(name(a)) + " and " +
+      throw dtype_error("promote: no dtype can represent both " + std::string(name(a)) + " and " +
                         std::string(name(b)));
   }
 }

@@ -45,8 +45,8 @@ host_array host_array::reshape(const tutti::shape& extents) && {
 
 void host_array::require(tutti::dtype type) const {
   if (type != type_)
-    throw dtype_error(fmt::format("host_array: values of {} are asked for, it holds {}",
-                                  tutti::name(type), tutti::name(type_)));
+    throw dtype_error(fmt::format("host_array: the array has dtype {}, not {}", tutti::name(type_),
+                                  tutti::name(type)));
 }
 
 }  // namespace tutti

@@ -21,7 +21,7 @@ void require_rank(std::size_t dimensions) {
 }  // namespace
 
 void detail::throw_beyond_int64(std::uint64_t value) {
-  throw value_error("integer: " + std::to_string(value) + " is beyond 64 bits with a sign");
+  throw value_error("integer: " + std::to_string(value) + " does not fit a signed 64-bit integer");
 }
 
 shape::shape(std::span<const std::int64_t> values) {

@@ -94,7 +94,6 @@ void check_environment() {
   time_limit();
   pool_limit();
   env_megabytes("TUTTI_CACHE_MB");
-  env_word("TUTTI_PLUGIN_TRUST", {"any", "owner", "manifest", "signed"});
   env_word("TUTTI_LOG", {"off", "error", "warn", "info", "debug"});
   // Read by the plugins that support other precisions than the highest.
   env_word("TUTTI_MATMUL_PRECISION", {"highest", "high", "medium"});

@@ -65,7 +65,7 @@ void require_computing(std::string_view op) {
       has_waited.wait(false, std::memory_order_acquire);
       std::this_thread::sleep_for(time_to_be_gone);
     }
-    refuse(op, "the process is exiting, and nothing is computed any more");
+    refuse(op, "the process is exiting, so nothing can be computed any more");
   }
 }
 

@@ -161,7 +161,7 @@ const kernel_host_call::field& kernel_host_call::find(const std::vector<field>& 
   const std::string which = "kernel " + name_ + ": " + std::string(what) + " " + std::to_string(i);
   if (i >= list.size()) throw index_error(which + " of " + std::to_string(list.size()));
   if (list[i].type != asked)
-    throw dtype_error(which + " is " + std::string(tutti::name(list[i].type)) + ", asked for as " +
+    throw dtype_error(which + " is " + std::string(tutti::name(list[i].type)) + ", not " +
                       std::string(tutti::name(asked)));
   return list[i];
 }
@@ -192,7 +192,7 @@ std::vector<array> kernel::operator()(const std::vector<array>& given,
   if (!outputs.has_elements) return results_of(outputs.arrays);
   if (global.size() == 0)
     throw value_error(op + ": global size " + global.str() +
-                      " is zero, and nobody would write the outputs");
+                      " is zero, so no work-item would write the outputs");
   inputs = evaluated_inputs(std::move(inputs), device, op);
 
   const std::vector<const node*> sources = nodes_of(inputs), starts = nodes_of(outputs.starts);

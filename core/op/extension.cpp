@@ -32,6 +32,10 @@ dtype floating_type_of(std::span<const array> operands, std::string_view op) {
   return promote_operands(operands, row_kind::FLOATING, op).type;
 }
 
+dtype real_floating_type_of(std::span<const array> operands, std::string_view op) {
+  return promote_operands(operands, row_kind::REAL_FLOATING, op).type;
+}
+
 array running_sum(const array& a, dtype type, std::string_view op) {
   const array rows = contiguous(reshape(a, {1, a.size(), 1}));
   return reshape(scan3(rows, TUTTI_SCAN_SUM, false, false, type, op), {a.size()});

@@ -30,8 +30,8 @@ dtype join_weak(dtype a, dtype b) {
 dtype join_strong(dtype a, dtype b, std::string_view op) {
   const bool unsigned64 = a == dtype::u64 || b == dtype::u64;
   if (unsigned64 && is_integral(a) && is_integral(b) && is_unsigned(a) != is_unsigned(b))
-    throw dtype_error(std::string(op) + ": no dtype holds both " + std::string(name(a)) + " and " +
-                      std::string(name(b)) + "; convert one with astype");
+    throw dtype_error(std::string(op) + ": no dtype can represent both " + std::string(name(a)) +
+                      " and " + std::string(name(b)) + "; convert one with astype");
   return promote(a, b);
 }
 

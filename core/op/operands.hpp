@@ -41,10 +41,6 @@ array as_real_floating(const array& a, std::string_view op);
 array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<array> operands,
             std::string_view op);
 
-/// The part [start, stop) of one axis, as slice_view.
-array part_along(const array& a, int axis, std::optional<std::int64_t> start,
-                 std::optional<std::int64_t> stop);
-
 /// Copy of base with that region replaced by `update`, which has its shape and dtype.
 array update_region(const array& base, const array& update, const shape& starts,
                     const shape& steps);

@@ -173,7 +173,7 @@ const tutti_communication_api& load_communication(const fs::path& path, const st
   if (!library.has(symbol)) throw plugin_error(fmt::format("exports no symbol {}", symbol));
   const auto* const api =
       library.get<std::remove_pointer_t<tutti_communication_entry_fn>>(symbol)();
-  if (api == nullptr) throw plugin_error("gives no table");
+  if (api == nullptr) throw plugin_error("it returns no table");
   if (api->abi_major != TUTTI_COMMUNICATION_MAJOR ||
       api->struct_size < sizeof(tutti_communication_api))
     throw plugin_error(fmt::format("built for communication ABI {}.{}, this library has {}.{}",

@@ -21,7 +21,7 @@ namespace {
 }
 
 void require_some(const opened_device& d, uint64_t value, const char* property) {
-  if (value == 0) refuse(d, fmt::format("the plugin gives it {} 0", property));
+  if (value == 0) refuse(d, fmt::format("the plugin reports {} 0", property));
 }
 
 /// A text of a plugin; `otherwise` if it has no visible characters.
@@ -30,7 +30,7 @@ std::string text_of(const char* raw, const char* property, const char* otherwise
   const std::string_view given = raw != nullptr ? raw : "";
   std::string text = base::one_line(given);
   if (text.find_first_not_of(' ') == std::string::npos) {
-    if (*otherwise != '\0') d.remarks.push_back(fmt::format("the plugin gives it no {}", property));
+    if (*otherwise != '\0') d.remarks.push_back(fmt::format("the plugin reports no {}", property));
     return otherwise;
   }
   if (text != given)
@@ -48,7 +48,7 @@ device_type type_of(const opened_device& d) {
     case TUTTI_DEVICE_ACCELERATOR:
       return device_type::accelerator;
     default:
-      refuse(d, fmt::format("the plugin gives it type {}, which is none of {} (cpu), {} (gpu) and "
+      refuse(d, fmt::format("the plugin reports type {}, which is none of {} (cpu), {} (gpu) and "
                             "{} (accelerator)",
                             d.limits.type, +TUTTI_DEVICE_CPU, +TUTTI_DEVICE_GPU,
                             +TUTTI_DEVICE_ACCELERATOR));
@@ -64,12 +64,12 @@ void check_limits(opened_device& d) {
   require_some(d, p.max_outputs, "max_outputs");
   require_some(d, p.max_instructions, "max_instructions");
   if (!std::has_single_bit(p.alignment))
-    refuse(d,
-           fmt::format("the plugin gives it alignment {}, which is no power of two", p.alignment));
+    refuse(d, fmt::format("the plugin reports alignment {}, which is not a power of two",
+                          p.alignment));
   if (p.max_allocation_bytes > p.memory_bytes) {
     d.remarks.push_back(
         fmt::format("its max_allocation_bytes {} are more than its memory_bytes {}, "
-                    "which hold instead",
+                    "which is used instead",
                     p.max_allocation_bytes, p.memory_bytes));
     p.max_allocation_bytes = p.memory_bytes;
   }
@@ -79,13 +79,13 @@ void check_dtypes(opened_device& d, uint32_t& set, const char* property) {
   constexpr uint32_t known = 2 * TUTTI_DTYPE_BIT(TUTTI_C128) - TUTTI_DTYPE_BIT(TUTTI_BOOL);
   if ((set & ~known) != 0) {
     d.remarks.push_back(
-        fmt::format("its {} {:#x} have bits that this library does not know, which "
-                    "do not count",
+        fmt::format("its {} {:#x} have bits that this library does not know and "
+                    "ignores",
                     property, set));
     set &= known;
   }
   if ((set & TUTTI_DTYPE_BIT(TUTTI_F32)) == 0)
-    refuse(d, fmt::format("the plugin gives it {} {:#x}, without f32", property, set));
+    refuse(d, fmt::format("the plugin reports {} {:#x}, without f32", property, set));
 }
 
 /// These identify a card that two plugins see, so placeholders for "unknown" must not be used.

@@ -127,19 +127,21 @@ fs::path own_library() {
 const char* to_string(level what) { return level_words[static_cast<int>(what)]; }
 
 trust_rules trust_rules_from_environment() {
+  const std::string text = base::env("TUTTI_PLUGIN_TRUST").value_or("owner");
+  const bool names_keys = text.starts_with("signed:");
+  const std::string word = names_keys ? "signed" : text;
+  const auto* const found = std::find(std::begin(level_words) + 1, std::end(level_words), word);
   trust_rules rules;
-  const std::string word =
-      base::env_word("TUTTI_PLUGIN_TRUST", {"any", "owner", "manifest", "signed"})
-          .value_or("owner");
-  rules.what = static_cast<level>(std::find(std::begin(level_words), std::end(level_words), word) -
-                                  std::begin(level_words));
+  rules.what = static_cast<level>(found - std::begin(level_words));
   rules.asked_by = "TUTTI_PLUGIN_TRUST=" + word;
-  const auto keys = base::env("TUTTI_PLUGIN_KEYS");
-  rules.keys = keys ? base::split_paths(*keys) : usual_keys();
-  for (const fs::path& key : rules.keys)
-    if (!key.is_absolute())
-      throw value_error(
-          fmt::format("TUTTI_PLUGIN_KEYS={}: expected absolute paths separated by colons", *keys));
+  rules.keys = names_keys ? base::split_paths(text.substr(text.find(':') + 1)) : usual_keys();
+  if (found == std::end(level_words) ||
+      !std::all_of(rules.keys.begin(), rules.keys.end(),
+                   [](const fs::path& key) { return key.is_absolute(); }))
+    throw value_error(
+        fmt::format("TUTTI_PLUGIN_TRUST={}: expected any, owner, manifest, signed, or "
+                    "signed: and absolute paths of keys, separated by colons",
+                    text));
   return rules;
 }
 
@@ -204,7 +206,7 @@ void trusted_file::check_signature(const trust_rules& rules) {
   } catch (const std::exception& e) {
     if (is_required)
       refuse(rules, fmt::format("not all keys can be used: {}", e.what()),
-             "mend that file, or name the keys in TUTTI_PLUGIN_KEYS");
+             "mend that file, or name others: TUTTI_PLUGIN_TRUST=signed:KEYS");
     logging::debug("{}: its signature is not looked at: {}", path_.string(), e.what());
   }
   std::vector<std::string> known;
@@ -224,8 +226,8 @@ void trusted_file::check_signature(const trust_rules& rules) {
         rules,
         fmt::format("it is signed with the key {}, which is not among the trusted ones: {}", id,
                     known.empty() ? "there are none" : fmt::format("{}", fmt::join(known, ", "))),
-        fmt::format("if you trust that key, put its file into {} or name it in "
-                    "TUTTI_PLUGIN_KEYS",
+        fmt::format("if you trust that key, put its file into {} or name it: "
+                    "TUTTI_PLUGIN_TRUST=signed:KEY",
                     default_keys));
 }
 

@@ -52,9 +52,9 @@ struct trust_rules {
   std::string asked_by;
 };
 
-/// TUTTI_PLUGIN_TRUST and TUTTI_PLUGIN_KEYS; without the latter, the folders /etc/tutti/keys and
-/// tutti/keys in the user's configuration, if they exist. Throws value_error for other words, and
-/// for relative paths of keys.
+/// TUTTI_PLUGIN_TRUST; if it names no keys, those in the folders /etc/tutti/keys and tutti/keys in
+/// the user's configuration, if they exist. Throws value_error for other words, and for relative
+/// paths.
 TUTTI_INTERNAL_API trust_rules trust_rules_from_environment();
 
 /// "none", "any", "owner", "manifest" or "signed".

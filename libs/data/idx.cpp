@@ -79,7 +79,7 @@ host_array read_idx(const std::filesystem::path& path) {
   if (magic[0] != std::byte{0} || magic[1] != std::byte{0})
     in->fail("is no IDX file: it does not begin with two zeros");
   const dtype type = idx_dtype(code);
-  if (type == dtype{}) in->fail(fmt::format("is no IDX file: no type of number {:#04x}", code));
+  if (type == dtype{}) in->fail(fmt::format("is no IDX file: unknown type {:#04x}", code));
   if (rank < 1 || rank > max_rank)
     in->fail(fmt::format("has rank {}, arrays here have 1 to {}", rank, max_rank));
   shape extents;

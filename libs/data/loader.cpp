@@ -60,7 +60,7 @@ double seconds_since(clock::time_point begin) {
   } catch (const std::exception& e) {
     std::throw_with_nested(value_error(text(e)));
   } catch (...) {
-    std::throw_with_nested(value_error(where + ": an exception that says nothing"));
+    std::throw_with_nested(value_error(where + ": an exception without a message"));
   }
 }
 

@@ -186,7 +186,7 @@ int format_number(sound_format format) {
     case sound_format::flac16:
       return SF_FORMAT_FLAC | SF_FORMAT_PCM_16;
   }
-  throw value_error(fmt::format("write_sound: no format of number {}", static_cast<int>(format)));
+  throw value_error(fmt::format("write_sound: unknown format {}", static_cast<int>(format)));
 }
 
 std::string encoded_sound(const sound& s, sound_format format, const io::writer& to) {

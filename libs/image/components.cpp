@@ -17,7 +17,7 @@ components_result connected_components(const array& x, connectivity by) {
   return base::named(op, [&]() -> components_result {
     op::check_image(x, op);
     if (by > connectivity::eight)
-      throw value_error(fmt::format("{}: no connectivity of number {}", op, static_cast<int>(by)));
+      throw value_error(fmt::format("{}: unknown connectivity {}", op, static_cast<int>(by)));
     const array mask = astype(stop_gradient(x) != 0, dtype::u8);
     shape of_counts = x.shape();
     of_counts.erase(of_counts.rank() - 2);

@@ -99,7 +99,7 @@ void check_window(std::int64_t size, std::string_view op, std::int64_t below = w
 
 void check_mode(pad_mode mode, std::string_view op) {
   if (mode > pad_mode::reflect)
-    throw value_error(fmt::format("{}: no mode of number {}", op, static_cast<int>(mode)));
+    throw value_error(fmt::format("{}: unknown mode {}", op, static_cast<int>(mode)));
 }
 
 // f of the values of an image with pixels and one free dimension for its windows.
@@ -120,7 +120,7 @@ array filtered(const array& x, pad_mode mode, std::string_view op, bool keeps_dt
 array derivative(const array& x, direction along, const std::vector<double>& across, pad_mode mode,
                  std::string_view op) {
   if (along > direction::vertical)
-    throw value_error(fmt::format("{}: no direction of number {}", op, static_cast<int>(along)));
+    throw value_error(fmt::format("{}: unknown direction {}", op, static_cast<int>(along)));
   const std::vector<double> difference = {-1, 0, 1};
   return filtered(x, mode, op, false, [&](const array& v) {
     return along == direction::horizontal ? separable(v, across, difference, mode)
@@ -296,7 +296,7 @@ array adaptive_threshold(const array& x, integer size, double offset, local_mean
     check_window(size, op);
     if (std::isnan(offset)) throw value_error(fmt::format("{}: an offset of {}", op, offset));
     if (by > local_mean::gaussian)
-      throw value_error(fmt::format("{}: no mean of number {}", op, static_cast<int>(by)));
+      throw value_error(fmt::format("{}: unknown mean {}", op, static_cast<int>(by)));
     op::check_image(x, op);
     const array v = op::image_numbers(x, op);
     // The window extends to three deviations.

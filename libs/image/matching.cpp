@@ -89,7 +89,7 @@ array match_template(const array& x, const array& given, matching by) {
   return base::named(op, [&] {
     op::check_image(x, op);
     if (by > matching::coefficient)
-      throw value_error(fmt::format("{}: no matching of number {}", op, static_cast<int>(by)));
+      throw value_error(fmt::format("{}: unknown matching {}", op, static_cast<int>(by)));
     const dtype compute = op::image_compute_dtype(x, op);
     op::image_compute_dtype(given, op);
     const shape& pattern = given.shape();

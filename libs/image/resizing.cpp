@@ -247,7 +247,7 @@ array resize(const array& given, integer height, integer width, filter by) {
   return base::named(label, [&] {
     op::check_image(given, label);
     if (by > filter::area)
-      throw value_error(fmt::format("resize: no filter of number {}", static_cast<int>(by)));
+      throw value_error(fmt::format("resize: unknown filter {}", static_cast<int>(by)));
     // Gathering whole rows is faster than pixels of rows; so an increase in height comes last.
     const bool rows_first = height <= given.dim(-3);
     std::int64_t sizes[] = {width, height};

@@ -23,11 +23,9 @@ struct places {
 
 void check(const warp_options& options, std::string_view op) {
   if (options.by > sampling::bilinear)
-    throw value_error(
-        fmt::format("{}: no sampling of number {}", op, static_cast<int>(options.by)));
+    throw value_error(fmt::format("{}: unknown sampling {}", op, static_cast<int>(options.by)));
   if (options.beyond > border::edge)
-    throw value_error(
-        fmt::format("{}: no border of number {}", op, static_cast<int>(options.beyond)));
+    throw value_error(fmt::format("{}: unknown border {}", op, static_cast<int>(options.beyond)));
 }
 
 // Limits positions for `extent` pixels to one beyond each edge, which has the border value. NaN is

@@ -239,7 +239,7 @@ array averaged(const array& truth, const array& predicted, averaging average, cl
                const char* op) {
   return named(op, [&] {
     if (average > averaging::none)
-      throw value_error(fmt::format("{}: no average of number {}", op, static_cast<int>(average)));
+      throw value_error(fmt::format("{}: unknown average {}", op, static_cast<int>(average)));
     const array counts = confusion_matrix(truth, predicted);
     const bool is_binary = average == averaging::binary;
     if (is_binary && counts.dim(0) > 2)

@@ -24,8 +24,7 @@ void check_neighbors(const k_neighbors_options& options, const char* op) {
   if (options.neighbors < 1)
     throw value_error(fmt::format("{}: {} neighbors", op, options.neighbors));
   if (options.metric > distance_metric::cosine)
-    throw value_error(
-        fmt::format("{}: no metric of number {}", op, static_cast<int>(options.metric)));
+    throw value_error(fmt::format("{}: unknown metric {}", op, static_cast<int>(options.metric)));
 }
 
 neighbors_result neighbors_of(const array& samples, const array& given,

@@ -64,7 +64,7 @@ layer_parts container(const char* kind, const named_layers& children, walk throu
   for (const auto& [label, child] : children) {
     if (label.empty() || label.find('.') != std::string::npos || !seen.insert(label).second)
       throw value_error(
-          fmt::format("{}: the name '{}' is empty, has a dot or stands twice", kind, label));
+          fmt::format("{}: the name '{}' is empty, has a dot or occurs twice", kind, label));
     if (!child.valid())
       throw value_error(fmt::format("{}: layer {} has no function apply", kind, label));
     for (const std::string& name : child.names()) parts.names.push_back(label + "." + name);

@@ -24,7 +24,7 @@ void check_names(const char* what, const std::string& kind, const std::vector<st
   std::set<std::string> seen;
   for (const std::string& name : names)
     if (!seen.insert(name).second)
-      throw value_error(fmt::format("{}: the name {} stands twice among its {}", kind, name, what));
+      throw value_error(fmt::format("{}: the name {} occurs twice among its {}", kind, name, what));
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!values[i].valid()) throw value_error(fmt::format("{}: {} has no value", kind, names[i]));
 }

@@ -140,7 +140,7 @@ array grid_sample(const array& given, const array& grid, const grid_sample_optio
   return named(label, [&] {
     check_elements(given, 3, 5, label);
     if (options.mode > resampling::cubic || options.beyond > padding_mode::replicate)
-      throw value_error(fmt::format("grid_sample: no mode of number {} or {}",
+      throw value_error(fmt::format("grid_sample: unknown mode {} or {}",
                                     static_cast<int>(options.mode),
                                     static_cast<int>(options.beyond)));
     const float_operand x(given, label);

@@ -59,7 +59,7 @@ convolution_extents extents_along(const convolution_call& c, convolution_mode mo
     e.v.push_back(c.v.dim(axis));
   }
   if (mode > convolution_mode::valid)
-    throw value_error(fmt::format("{}: no mode of number {}", op, static_cast<int>(mode)));
+    throw value_error(fmt::format("{}: unknown mode {}", op, static_cast<int>(mode)));
   if (mode == convolution_mode::valid && !covers(e.a, e.v) && !covers(e.v, e.a))
     throw shape_error(fmt::format("{}: of {} and {} neither lies within the other", op,
                                   c.a.shape().str(), c.v.shape().str()));
@@ -214,8 +214,7 @@ array convolve_resolved(convolution_call c, const convolve_options& options, con
   if (c.result.size() == 0) return op::zeros_on(c.result, c.a.dtype(), op::device_of(c.a), op);
   const bool is_valid = options.mode == convolution_mode::valid;
   if (options.method > convolution_method::fourier)
-    throw value_error(
-        fmt::format("{}: no method of number {}", op, static_cast<int>(options.method)));
+    throw value_error(fmt::format("{}: unknown method {}", op, static_cast<int>(options.method)));
   if (options.method == convolution_method::fourier) {
     if (is_integral(c.a.dtype()))
       throw dtype_error(fmt::format("{}: no Fourier transforms of {}", op, name(c.a.dtype())));

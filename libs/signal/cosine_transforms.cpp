@@ -131,7 +131,7 @@ array transformed(const array& given, int type, const fft::length& n, integer ax
   const dtype real = op::real_floating_type_of(given, op);
   if (real == dtype::f16 || real == dtype::bf16)
     throw dtype_error(fmt::format("{}: {} is not supported; convert to f32", op, name(real)));
-  if (type < 1 || type > 4) throw value_error(fmt::format("{}: no type of number {}", op, type));
+  if (type < 1 || type > 4) throw value_error(fmt::format("{}: unknown type {}", op, type));
   if (by > fft::norm::forward)
     throw value_error(
         fmt::format("{}: norm {} is none of backward, ortho, forward", op, static_cast<int>(by)));

@@ -188,7 +188,7 @@ sections butter(integer order, const std::vector<double>& cutoffs, band kind, do
   if (n < 1 || n > 100)
     throw value_error(fmt::format("butter: the order is {}, must be 1 to 100", n));
   if (kind > band::bandstop)
-    throw value_error(fmt::format("butter: no band of number {}", static_cast<int>(kind)));
+    throw value_error(fmt::format("butter: unknown band {}", static_cast<int>(kind)));
   const std::size_t edges = kind == band::lowpass || kind == band::highpass ? 1 : 2;
   if (cutoffs.size() != edges)
     throw value_error(fmt::format("butter: {} cutoffs, must be {}", cutoffs.size(), edges));

@@ -44,7 +44,7 @@ std::vector<double> mel_triangles(double rate, std::int64_t n_fft, const mel_opt
   if (!(how.low >= 0 && how.low < high) || !std::isfinite(high))
     throw value_error(fmt::format("{}: bands from {} to {} Hz", op, how.low, high));
   if (how.scale > mel_scale::htk)
-    throw value_error(fmt::format("{}: no scale of number {}", op, static_cast<int>(how.scale)));
+    throw value_error(fmt::format("{}: unknown scale {}", op, static_cast<int>(how.scale)));
   const std::int64_t frequencies = n_fft / 2 + 1;
   graph::checked_elements({how.bands, frequencies}, dtype::f64, op);
   auto edges = detail::host_vector<double>(op, static_cast<std::uint64_t>(how.bands) + 2);

@@ -70,7 +70,7 @@ double window_at(const signal::window& which, double i, double last) {
 void check_window(const signal::window& which, std::int64_t n, std::string_view op) {
   if (n < 0) throw value_error(fmt::format("{}: a window of {} values", op, n));
   if (which.shape > window_shape::tukey)
-    throw value_error(fmt::format("{}: no window of number {}", op, static_cast<int>(which.shape)));
+    throw value_error(fmt::format("{}: unknown window {}", op, static_cast<int>(which.shape)));
   const double p = which.parameter;
   if (which.shape == window_shape::kaiser && !(std::abs(p) <= 700))
     throw value_error(fmt::format("{}: beta is {}, must lie in [-700, 700]", op, p));

@@ -37,7 +37,7 @@ spread spread_rows(const array& begins, const array& lengths) {
 matrix convert(const matrix& a, format to) {
   return named("convert", [&]() -> matrix {
     if (to > format::coo)
-      throw value_error(fmt::format("convert: no format of number {}", static_cast<int>(to)));
+      throw value_error(fmt::format("convert: unknown format {}", static_cast<int>(to)));
     const format from = checked(a, "convert").format();
     if (from == to) return a;
     if (to != format::coo) {

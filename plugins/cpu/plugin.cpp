@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The entry point of the cpu plugin, which computes on the cores of the host without a driver or a
-// compiler. TUTTI_CPU_THREADS sets the number of threads; TUTTI_CPU_DEVICES divides them among
-// several devices, to test multi-device code.
+// compiler. TUTTI_CPU_THREADS sets the number of threads, which several devices share.
 #include <algorithm>
 
 #include "sdk/device_layer/host.hpp"
@@ -16,7 +15,7 @@ const char* const plugin_name = "cpu";
 
 sdk::device_description describe(uint32_t index, uint32_t count) {
   constexpr uint32_t most_threads = 1024;
-  const uint32_t threads = number_option("CPU_THREADS", sdk::usable_cores(), most_threads);
+  const uint32_t threads = sdk::number_option("CPU_THREADS", sdk::usable_cores(), most_threads);
   sdk::device_description d;
   d.name = sdk::processor_name();
   d.driver = "host engine 0.1.0, " + std::string(name_of(sdk::best_host_routines()));

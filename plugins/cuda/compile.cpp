@@ -42,8 +42,7 @@ struct compiler {
 
 compiler load_compiler() {
   std::string why;
-  const std::string names = sdk::option("CUDA_NVRTC").value_or("libnvrtc.so.13 libnvrtc.so.12");
-  void* library = open_library(names.c_str(), why);
+  void* library = open_library("libnvrtc.so.13 libnvrtc.so.12", why);
   if (library == nullptr) {
     throw sdk::plugin_error(TUTTI_ERROR_NO_DRIVER,
                             "CUDA's run-time compiler is missing: " + why +

@@ -10,10 +10,8 @@ namespace {
 
 // NULL if it is not installed, which is logged once.
 const cublas_library* load() {
-  const std::string names =
-      sdk::option("CUDA_CUBLASLT").value_or("libcublasLt.so.13 libcublasLt.so.12");
   std::string why;
-  void* handle = open_library(names.c_str(), why);
+  void* handle = open_library("libcublasLt.so.13 libcublasLt.so.12", why);
   auto table = std::make_unique<cublas_library>();
 #define TUTTI_CUBLAS_LOAD(name)                                                  \
   if (handle != nullptr) {                                                       \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuBLASLt's functions, loaded at run time. TUTTI_CUDA_CUBLASLT selects another file.
+// cuBLASLt's functions, loaded at run time.
 #pragma once
 
 #include <cublasLt.h>

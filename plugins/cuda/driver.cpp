@@ -24,7 +24,8 @@ driver_table the_table;
 }
 
 void load_table() {
-  const std::string file = sdk::option("CUDA_DRIVER").value_or("libcuda.so.1");
+  const auto folder = sdk::option("CUDA_LIBRARIES");
+  const std::string file = (folder ? *folder + "/" : "") + "libcuda.so.1";
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
@@ -98,6 +99,7 @@ void* symbol(void* library, const char* name) { return dlsym(library, name); }
 
 void* open_library(const char* names, std::string& why) {
   std::vector<std::string> folders = {""};
+  const auto only = sdk::option("CUDA_LIBRARIES");
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     const char* value = std::getenv(variable);
     if (value == nullptr || *value == 0) continue;
@@ -106,9 +108,10 @@ void* open_library(const char* names, std::string& why) {
   }
   folders.push_back("/usr/local/cuda/lib64/");
   folders.push_back("/usr/local/cuda/lib/");
+  if (only) folders = {*only + "/"};
   std::string searched;
   for (const std::string& folder : folders) {
-    searched += (searched.empty() ? "the loader's folders" : ", " + folder);
+    searched += (searched.empty() ? "" : ", ") + (folder.empty() ? "the loader's folders" : folder);
     std::istringstream list(names);
     for (std::string name; list >> name;) {
       if (void* library = dlopen((folder + name).c_str(), RTLD_LAZY | RTLD_LOCAL)) return library;

@@ -83,13 +83,14 @@ inline constexpr int oldest_driver = 12000;
 std::string version_text(int version);
 
 // Loaded and initialised once. Throws TUTTI_ERROR_NO_DRIVER if libcuda.so.1 is missing or finds no
-// device, TUTTI_ERROR_DRIVER if it is too old or fails. TUTTI_CUDA_DRIVER selects another file.
+// device, TUTTI_ERROR_DRIVER if it is too old or fails.
 const driver_table& driver();
 // The same after driver() has returned; for code that must not throw.
 const driver_table& cu();
 
 // Opens the first of `names` (sonames, separated by spaces) that is found by the loader, or in
-// $CUDA_HOME, $CUDA_PATH or /usr/local/cuda. NULL with `why` set if there is none.
+// $CUDA_HOME, $CUDA_PATH or /usr/local/cuda, but only in $TUTTI_CUDA_LIBRARIES if that is set. NULL
+// with `why` set if there is none.
 void* open_library(const char* names, std::string& why);
 // dlsym.
 void* symbol(void* library, const char* name);

@@ -6,7 +6,7 @@ namespace {
 
 nccl_library load() {
   std::string why;
-  void* handle = open_library(sdk::option("CUDA_NCCL").value_or("libnccl.so.2").c_str(), why);
+  void* handle = open_library("libnccl.so.2", why);
   if (handle == nullptr) {
     sdk::throw_unsupported("collectives need NCCL: " + why +
                            "; install NCCL (package libnccl2), or do without");

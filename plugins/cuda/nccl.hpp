@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NCCL, loaded at run time (TUTTI_CUDA_NCCL selects another file). Signatures and numbers are
-// declared here, because NCCL is not part of the toolkit.
+// NCCL, loaded at run time. Signatures and numbers are declared here, because NCCL is not part of
+// the toolkit.
 #pragma once
 
 #include <array>

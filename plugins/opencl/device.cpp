@@ -191,16 +191,16 @@ std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) 
 void add_device(cl_platform_id platform, cl_device_id id,
                 std::vector<std::unique_ptr<device_info>>& found) {
   auto whole = describe(platform, id);
-  const cl_uint units = settings().units_of_parts;
-  const cl_uint count = units == 0 ? 0 : whole->properties.compute_units / units;
+  const cl_uint units = whole->properties.compute_units, count = std::min(settings().parts, units);
   if (whole->properties.type != TUTTI_DEVICE_CPU || count < 2) {
     found.push_back(std::move(whole));
     return;
   }
-  const cl_device_partition_property wanted[] = {
-      CL_DEVICE_PARTITION_EQUALLY, static_cast<cl_device_partition_property>(units), 0};
+  std::vector<cl_device_partition_property> wanted = {CL_DEVICE_PARTITION_BY_COUNTS};
+  for (cl_uint n = 0; n < count; ++n) wanted.push_back((units + n) / count);
+  wanted.insert(wanted.end(), {CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0});
   std::vector<cl_device_id> parts(count);
-  check(clCreateSubDevices(id, wanted, count, parts.data(), nullptr), "clCreateSubDevices");
+  check(clCreateSubDevices(id, wanted.data(), count, parts.data(), nullptr), "clCreateSubDevices");
   for (cl_uint n = 0; n < count; ++n) {
     auto part = describe(platform, parts[n]);
     part->name += ", part " + std::to_string(n + 1) + " of " + std::to_string(count);

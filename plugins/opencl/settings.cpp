@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opencl/settings.hpp"
 
-#include <charconv>
 #include <string>
 #include <string_view>
 
@@ -24,24 +23,12 @@ std::optional<bool> choice(const char* name, std::string_view yes, std::string_v
   return *text == yes;
 }
 
-uint32_t units_of_parts() {
-  constexpr const char* name = "OPENCL_SUBDEVICES";
-  const auto text = sdk::option(name);
-  if (!text) return 0;
-  uint32_t units = 0;
-  const char* const end = text->data() + text->size();
-  const auto [rest, error] = std::from_chars(text->data(), end, units);
-  if (error != std::errc() || rest != end || units == 0)
-    refuse(name, "a number of compute units, 1 or more", *text);
-  return units;
-}
-
 plugin_settings read() {
   plugin_settings found;
   if (const auto cpu = choice("OPENCL_SCHEDULE", "cpu", "gpu", "cpu or gpu"))
     found.schedule = *cpu ? sdk::schedule::cpu : sdk::schedule::gpu;
   found.clblast = choice("OPENCL_BLAS", "clblast", "own", "clblast or own");
-  found.units_of_parts = units_of_parts();
+  found.parts = sdk::host_devices();
   return found;
 }
 

@@ -13,7 +13,7 @@ namespace tutti::opencl {
 struct plugin_settings {
   std::optional<sdk::schedule> schedule;  // TUTTI_OPENCL_SCHEDULE
   std::optional<bool> clblast;            // TUTTI_OPENCL_BLAS: whether CLBlast is requested
-  uint32_t units_of_parts = 0;  // TUTTI_OPENCL_SUBDEVICES: compute units of each part; 0: undivided
+  uint32_t parts = 1;                     // TUTTI_HOST_DEVICES: subdevices of each CPU
 };
 
 // Read once, before devices are enumerated. Throws TUTTI_ERROR_INVALID_ARGUMENT with the variable,

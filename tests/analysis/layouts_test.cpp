@@ -5,7 +5,6 @@
 
 #include "tutti/analysis.hpp"
 #include "tutti/movement.hpp"
-#include "tutti/quasirandom.hpp"
 #include "tutti_test/arrays.hpp"
 
 namespace {

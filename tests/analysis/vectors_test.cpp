@@ -5,7 +5,6 @@
 #include "tutti_test/vectors.hpp"
 
 #include "tutti/analysis.hpp"
-#include "tutti/quasirandom.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace {

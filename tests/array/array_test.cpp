@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(misuse) {
   FAILS(value_error, none.eval(), "never assigned");
   const array a = array::from<float>({1, 2});
   FAILS(shape_error, a.item(), "item");
-  FAILS(dtype_error, a.to_vector<double>(), "asked for f64 of an array of f32");
+  FAILS(dtype_error, a.to_vector<double>(), "to_vector: the array has dtype f32, not f64");
   FAILS(dtype_error, a[0].item<int>(), "i32");
   float out[3];
   FAILS(value_error, a.copy_to(out, sizeof out), "12 bytes");

@@ -229,8 +229,9 @@ BOOST_AUTO_TEST_CASE(items_are_converted) {
   FAILS(value_error, large.item<std::int64_t>(), "18446744073709551615");
   FAILS(value_error, array(-1).item<std::uint64_t>(), "-1 does not fit u64");
   FAILS(value_error, array(300).item<std::int8_t>(), "300 does not fit i8");
-  FAILS(dtype_error, array(1.5).item<bool>(), "asked for bool");
-  FAILS(dtype_error, array(2.0).item<int>(), "i32 of an array of f32");
+  FAILS(dtype_error, array(1.5).item<bool>(), "not converted to bool");
+  FAILS(dtype_error, array(2.0).item<int>(),
+        "item: an element of dtype f32 is not converted to i32");
   FAILS(dtype_error, array(c64(1, 2)).item<float>(), "real");
 }
 

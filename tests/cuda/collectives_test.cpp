@@ -39,17 +39,18 @@ struct pair_of_devices {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_missing_library_is_named) {
-  const std::string kept = std::getenv("TUTTI_CUDA_NCCL");
-  setenv("TUTTI_CUDA_NCCL", "libnccl_absent.so.2", 1);
+  const std::string kept = std::getenv("TUTTI_CUDA_LIBRARIES");
   {
     pair_of_devices d;
+    setenv("TUTTI_CUDA_LIBRARIES", "/nowhere", 1);
     tutti_communicator* participants[2] = {};
     const outcome result =
         take(tutti_test::collective_calls{*plugin().collective}.create(d.device, 2, participants));
     BOOST_TEST(result.code == TUTTI_ERROR_UNSUPPORTED);
-    BOOST_TEST(result.message.find("libnccl_absent.so.2 not found") != std::string::npos);
+    BOOST_TEST(result.message.find("libnccl.so.2 not found (searched: /nowhere/)") !=
+               std::string::npos);
   }
-  setenv("TUTTI_CUDA_NCCL", kept.c_str(), 1);
+  setenv("TUTTI_CUDA_LIBRARIES", kept.c_str(), 1);
 }
 
 // A thread that brings calls one after the other would wait in NCCL for those it is yet to make.

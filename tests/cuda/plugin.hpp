@@ -87,7 +87,8 @@ struct fake_host {
 
 template <typename F>
 F* emulator_function(const char* name) {
-  static void* const library = dlopen(std::getenv("TUTTI_CUDA_DRIVER"), RTLD_NOW);
+  static void* const library = dlopen(
+      (std::string(std::getenv("TUTTI_CUDA_LIBRARIES")) + "/libcuda.so.1").c_str(), RTLD_NOW);
   void* found = library != nullptr ? dlsym(library, name) : nullptr;
   if (found == nullptr) throw std::runtime_error(std::string("the emulator lacks ") + name);
   return reinterpret_cast<F*>(found);

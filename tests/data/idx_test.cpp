@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(idx_malformed) {
   const std::string sound = read_bytes(vectors / "i2.idx");
   BOOST_TEST(fails<tutti::io_error>(reading(""), "the header needs 4 bytes, 0 are there"));
   BOOST_TEST(fails<tutti::io_error>(reading("\0\1\x8\1"s), "two zeros"));
-  BOOST_TEST(fails<tutti::io_error>(reading("\0\0\xA\1"s), "no type of number 0x0a"));
+  BOOST_TEST(fails<tutti::io_error>(reading("\0\0\xA\1"s), "unknown type 0x0a"));
   BOOST_TEST(fails<tutti::io_error>(reading("\0\0\x8\0"s), "has rank 0"));
   BOOST_TEST(fails<tutti::io_error>(reading("\0\0\x8\x9"s), "has rank 9"));
   BOOST_TEST(fails<tutti::io_error>(reading(sound.substr(0, 11)), "the extents need 4 bytes"));

@@ -114,7 +114,8 @@ BOOST_AUTO_TEST_CASE(of_edges) {
   FAILS(value_error, image::canny(tutti::zeros({0, 4, 1}), 1, 2, -1), "canny: a deviation");
   FAILS(value_error, image::harris_corners(x, infinite), "harris_corners: a k of inf");
   FAILS(value_error, image::harris_corners(x, 0.1, not_a_number), "harris_corners: a deviation");
-  FAILS(value_error, image::harris_corners(x, 0.1, 1, static_cast<pad_mode>(9)), "no mode");
+  FAILS(value_error, image::harris_corners(x, 0.1, 1, static_cast<pad_mode>(9)),
+        "harris_corners: unknown mode 9");
   FAILS(shape_error, image::canny(tutti::ones({1, 1, 1, 1, 1, 1, 1, 2}), 0, 1, 1),
         "canny: more than 7 axes");
   FAILS(out_of_memory, image::canny(tutti::broadcast_to(x, {many, 4, 4, 1}), 0, 1), "canny");
@@ -180,7 +181,7 @@ BOOST_AUTO_TEST_CASE(of_components) {
   BOOST_TEST(image::connected_components(tutti::ones({200, 300, 1})).counts[0].item() == 1);
   FAILS(shape_error, image::connected_components(tutti::ones({4, 4})), "connected_components");
   FAILS(value_error, image::connected_components(x, static_cast<connectivity>(2)),
-        "connected_components: no connectivity of number 2");
+        "connected_components: unknown connectivity 2");
   FAILS(error, image::connected_components(array()), "connected_components");
   FAILS(out_of_memory, image::connected_components(tutti::broadcast_to(x, {many, 3, 4, 1})),
         "connected_components");
@@ -218,7 +219,7 @@ BOOST_AUTO_TEST_CASE(of_patterns) {
   FAILS(dtype_error, image::match_template(x, tutti::ones({2, 2, 2}, dtype::i32)),
         "match_template: images are u8, u16 or floating, not i32");
   FAILS(value_error, image::match_template(x, part, static_cast<matching>(3)),
-        "match_template: no matching of number 3");
+        "match_template: unknown matching 3");
   FAILS(error, image::match_template(x, array()), "match_template");
   BOOST_TEST((image::match_template(tutti::zeros({0, 4, 4, 2}), few).shape() == shape{0, 3, 2, 1}));
 }
@@ -285,7 +286,7 @@ BOOST_AUTO_TEST_CASE(of_contrast) {
   FAILS(value_error, image::adaptive_threshold(x, 4), "adaptive_threshold: a window of 4 pixels");
   FAILS(value_error, image::adaptive_threshold(x, 3, not_a_number), "an offset of nan");
   FAILS(value_error, image::adaptive_threshold(x, 3, 0, static_cast<image::local_mean>(2)),
-        "adaptive_threshold: no mean of number 2");
+        "adaptive_threshold: unknown mean 2");
   FAILS(error, image::adaptive_threshold(x, huge), "adaptive_threshold");
 }
 

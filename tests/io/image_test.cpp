@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(what_a_format_does_not_hold) {
   BOOST_TEST(fails<value_error>(writing(sound, "a.jpg", {.quality = 0}), "quality 0"));
   BOOST_TEST(fails<value_error>(writing(sound, "a.png", {.compression = 10}), "compression 10"));
   BOOST_TEST(fails<value_error>(writing(sound, "a.png", {.format = static_cast<format>(9)}),
-                                "no format of number 9"));
+                                "unknown format 9"));
   BOOST_TEST(
       fails<dtype_error>(writing(zeros({2, 2, 3}), "a.png"), "PNG holds u8 and u16, not f32"));
   BOOST_TEST(

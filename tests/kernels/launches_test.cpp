@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(what_the_function_throws_comes_with_the_results) {
                                c.output<double>(0)[0] = 1;
                              }});
   FAILS(device_error, wrong({}, {.outputs = {{{3}}}})[0].wait(),
-        "kernel wrong: output 0 is f32, asked for as f64");
+        "kernel wrong: output 0 is f32, not f64");
   const tutti::kernel beyond({.name = "beyond", .host = [](const tutti::kernel_host_call& c) {
                                 static_cast<void>(c.input<float>(1));
                               }});

@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(files_and_devices_that_cannot_be_used_hide_no_others) {
   const auto devices = m.command("devices", environment);
   BOOST_TEST(lists(devices, "bad:0"));
   BOOST_TEST(!lists(devices, "bad:1"));
-  BOOST_TEST(has(not_usable(devices, "bad:1"), "alignment 3, which is no power of two"));
+  BOOST_TEST(has(not_usable(devices, "bad:1"), "alignment 3, which is not a power of two"));
   const auto doctor = m.command("doctor", environment);
   BOOST_TEST(has(said(doctor, "problem", "bad:1"), "alignment 3"), doctor.dump(1));
   BOOST_TEST(has(said(doctor, "ok", "bad:0"), "known answers: "), doctor.dump(1));

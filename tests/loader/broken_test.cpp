@@ -111,8 +111,8 @@ BOOST_AUTO_TEST_CASE(a_device_that_cannot_be_used_is_refused_by_name) {
       {"memory_bytes=0", "memory_bytes 0"},
       {"max_allocation_bytes=0", "max_allocation_bytes 0"},
       {"compute_units=0", "compute_units 0"},
-      {"alignment=0", "alignment 0, which is no power of two"},
-      {"alignment=48", "alignment 48, which is no power of two"},
+      {"alignment=0", "alignment 0, which is not a power of two"},
+      {"alignment=48", "alignment 48, which is not a power of two"},
       {"stored_dtypes=0", "stored_dtypes 0x0, without f32"},
       {"computed_dtypes=8192", "computed_dtypes 0x2000, without f32"},
       {"max_inputs=0", "max_inputs 0"},
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_cannot_be_used_is_refused_by_name) {
       const auto left_out = registry.left_out("bad");
       BOOST_REQUIRE(left_out.size() == 1u);
       BOOST_TEST(left_out[0].name == "bad:1");
-      BOOST_TEST(has(left_out[0].reason, "bad:1: cannot be used: the plugin gives it " + expected),
+      BOOST_TEST(has(left_out[0].reason, "bad:1: cannot be used: the plugin reports " + expected),
                  left_out[0].reason);
       const auto named =
           message_of<tutti::device_error>([&] { registry.resolve("bad:1", "TUTTI_DEVICE"); });

@@ -175,8 +175,7 @@ BOOST_AUTO_TEST_CASE(usage) {
 BOOST_AUTO_TEST_CASE(commands_show_trust) {
   const signed_world w;
   w.sign("mine");
-  const std::string strict =
-      "TUTTI_PLUGIN_TRUST=signed TUTTI_PLUGIN_KEYS=" + quoted(w.key("mine")) + " ";
+  const std::string strict = "TUTTI_PLUGIN_TRUST=signed:" + quoted(w.key("mine")) + " ";
   const std::string devices = std::string(tutti_test::paths::tutti_program) + " devices";
   const std::string shown = "vendorx: signed with the key " + w.id("mine");
   const outcome text = start(w, devices, strict + "TUTTI_DEVICE=vendorx");

@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(options_of_loops) {
     refused<tutti::value_error>(name, "depth is " + text(depth), with({.depth = depth}));
   for (const double limit : {0.0, -1.0, not_a_number})
     refused<tutti::value_error>(name, "time_limit is", with({.time_limit = limit}));
-  refused<tutti::value_error>(name, "no policy of number 9",
+  refused<tutti::value_error>(name, "unknown policy 9",
                               with({.policy = static_cast<loop_policy>(9)}));
   const auto weighted = [&](std::vector<double> weights) {
     weights.resize(count, 1);
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(data_parallel_steps) {
   refused<tutti::value_error>(name, "is not positive",
                               made({.collectives = {.time_limit = not_a_number}}));
   refused<tutti::value_error>(
-      name, "no algorithm of number 9",
+      name, "unknown algorithm 9",
       made({.collectives = {.algorithm = static_cast<collective::algorithm>(9)}}));
 
   const auto p = replicas();

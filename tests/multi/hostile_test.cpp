@@ -122,11 +122,11 @@ BOOST_AUTO_TEST_CASE(settings_of_collectives) {
       refused<tutti::value_error>(c.name, "is not positive", with({.how = {.time_limit = limit}}));
     for (const int number : {-1, 4, 1 << 30})
       refused<tutti::value_error>(
-          c.name, "no algorithm of number " + text(number),
+          c.name, "unknown algorithm " + text(number),
           with({.how = {.algorithm = static_cast<collective::algorithm>(number)}}));
     if (c.reduces) {
       for (const int number : {-1, 5, 1 << 30})
-        refused<tutti::value_error>(c.name, "no reduction of number " + text(number),
+        refused<tutti::value_error>(c.name, "unknown reduction " + text(number),
                                     with({.with = static_cast<collective::reduction>(number)}));
       refused<tutti::dtype_error>(c.name, "no sum of bool", with({}, dtype::boolean));
       refused<tutti::dtype_error>(c.name, "no avg of i32",

@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(results_are_asked_for_by_number_and_dtype) {
     type = message_of<tutti::dtype_error>([&] { (void)r.values<double>(); });
   });
   BOOST_TEST(number == "chunk_results: no array 1 of 1");
-  BOOST_TEST(type == "chunk_results: asked for f64 of an array of f32");
+  BOOST_TEST(type == "chunk_results: the array has dtype f32, not f64");
 }
 
 BOOST_AUTO_TEST_CASE(what_the_body_throws_stops_the_loop) {

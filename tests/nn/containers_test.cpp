@@ -107,14 +107,14 @@ BOOST_AUTO_TEST_CASE(each_layer_has_a_key_of_its_own) {
 BOOST_AUTO_TEST_CASE(wrong_parts_are_refused) {
   FAILS(value_error, nn::sequential({{"a.b", counting(1)}}), "'a.b'");
   FAILS(value_error, nn::sequential({{"a", counting(1)}, {"a", counting(1)}}),
-        "'a' is empty, has a dot or stands twice");
+        "'a' is empty, has a dot or occurs twice");
   FAILS(value_error, nn::residual(nn::layer()), "layer body");
   BOOST_TEST(fails<tutti::value_error>(
       [] {
         nn::layer({"a", "a"}, {tutti::ones({1}), tutti::ones({1})},
                   [](auto, const array& x) { return x; });
       },
-      "the name a stands twice"));
+      "the name a occurs twice"));
   FAILS(value_error, nn::layer({"a"}, {}, {}), "1 names for 0");
   const nn::layer l = counting(2);
   const array x = tutti::ones({});

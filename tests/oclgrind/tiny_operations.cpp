@@ -7,10 +7,10 @@
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 
+#include "tutti/analysis.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/random.hpp"
-#include "tutti/sorting.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti_test/dense.hpp"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "semantics/host_half.hpp"
+#include "tutti/analysis.hpp"
 #include "tutti/image.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/tutti.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows for the functions of signal.hpp, analysis.hpp and quasirandom.hpp, and of models of
-// components.
+// Rows for the functions of signal.hpp and analysis.hpp, and of models of components.
 #include "hostile_arguments.hpp"
 
 namespace hostile {

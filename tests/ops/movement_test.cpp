@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(padding) {
                      dense{{2, 3}, {7, 10, 11, 7, 7, 7}}));
   BOOST_TEST(matches(tutti::pad(m, {{-1, -1}, {-4, 2}}, pad_mode::wrap), dense{{1, 3}, {9, 9, 9}}));
   FAILS(value_error, tutti::pad(x, {{1, -4}}), "1 and -4 of axis 0");
-  FAILS(value_error, tutti::pad(x, {{-2, -2}}), "take more away");
+  FAILS(value_error, tutti::pad(x, {{-2, -2}}), "remove more elements");
   BOOST_TEST(matches(tutti::pad(tutti::arange(3), {{4, 70}}, pad_mode::wrap),
                      tabulate({77}, [](const position& i) { return double((i[0] + 2) % 3); })));
   FAILS(value_error, tutti::pad(tutti::zeros({0}), {{1, 0}}, pad_mode::edge), "is empty");
@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(spaced_numbers) {
     }
   }
   BOOST_TEST(tutti::linspace(0, 1, 0).size() == 0);
-  FAILS(value_error, tutti::linspace(0, 1, -1), "linspace: -1");
+  FAILS(value_error, tutti::linspace(0, 1, -1), "linspace: the count -1 is negative");
   FAILS(value_error, tutti::linspace(0, INFINITY, 2), "finite");
   FAILS(dtype_error, tutti::linspace(0, 1, 2, true, dtype::i32), "i32");
 

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(every_pair_promotes_as_the_table_says) {
         const auto pick = [&] { return tutti::where(true, zeros({1}, a), zeros({1}, b)); };
         if (table[r][c] == none) {
           BOOST_CHECK_THROW(tutti::promote(a, b), tutti::dtype_error);
-          FAILS(dtype_error, pick(), "where: no dtype holds both");
+          FAILS(dtype_error, pick(), "where: no dtype can represent both");
           FAILS(dtype_error, pick(), "u64");
           continue;
         }
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(result_types) {
   BOOST_TEST((tutti::result_type({half, std::complex<float>(1, 2)}) == c64));
   BOOST_TEST((tutti::result_type({true, 2}) == i32));
   FAILS(dtype_error, tutti::result_type({narrow, zeros({}, u64)}),
-        "result_type: no dtype holds both");
+        "result_type: no dtype can represent both");
   FAILS(value_error, tutti::result_type(std::span<const array>()), "result_type");
 }
 

@@ -8,8 +8,8 @@
 #include <map>
 #include <set>
 
+#include "tutti/analysis.hpp"
 #include "tutti/random.hpp"
-#include "tutti/sorting.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/fails.hpp"
 

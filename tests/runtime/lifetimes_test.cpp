@@ -13,7 +13,7 @@ tutti_test::outcome lifetimes(const std::string& what) {
   return tutti_test::run("timeout 100 " + tutti_test::beside("lifetimes") + " " + what);
 }
 
-const std::string exiting = ": the process is exiting, and nothing is computed any more\n";
+const std::string exiting = ": the process is exiting, so nothing can be computed any more\n";
 
 // What a fork says that computes.
 std::string refusals() {

@@ -34,7 +34,8 @@ BOOST_AUTO_TEST_CASE(of_windows) {
   FAILS(value_error, signal::kaiser(3, 1e4), "kaiser: beta is 10000");
   FAILS(value_error, signal::gaussian(3, 0), "gaussian: the deviation is 0");
   FAILS(value_error, signal::tukey(3, not_a_number), "tukey");
-  FAILS(value_error, signal::get_window({static_cast<signal::window_shape>(99)}, 3), "number 99");
+  FAILS(value_error, signal::get_window({static_cast<signal::window_shape>(99)}, 3),
+        "get_window: unknown window 99");
   FAILS(error, signal::blackman(huge), "blackman");
 }
 
@@ -79,7 +80,7 @@ BOOST_AUTO_TEST_CASE(of_spectra) {
   BOOST_TEST(signal::istft(tutti::ones({3, 1}), 4).shape() == shape{0});
   BOOST_TEST(signal::istft(tutti::ones({3, 1}), 4, {}, 7).shape() == shape{7});
   FAILS(value_error, signal::spectrogram(x, 4, {}, 0), "spectrogram: the power is 0");
-  FAILS(value_error, signal::dct(x, 5), "dct: no type of number 5");
+  FAILS(value_error, signal::dct(x, 5), "dct: unknown type 5");
   FAILS(value_error, signal::dct(x, 1, 1), "dct: type 1 of 1 elements along axis 1 of [2,9]");
   FAILS(value_error, signal::idct(tutti::ones({0})), "idct: type 2 of 0 elements");
   FAILS(dtype_error, signal::dct(tutti::ones({3}, dtype::c64)), "dct");
@@ -105,7 +106,7 @@ BOOST_AUTO_TEST_CASE(of_convolutions) {
   FAILS(value_error, signal::convolve(x, x, {.axes = {0, 0}}), "convolve");
   FAILS(index_error, signal::convolve(x, x, {.axes = 2}), "convolve");
   FAILS(value_error, signal::convolve(x, x, {static_cast<signal::convolution_mode>(9)}),
-        "number 9");
+        "convolve: unknown mode 9");
   FAILS(shape_error,
         signal::convolve(tutti::broadcast_to(array(1.0F), {huge / 2 - 1}), tutti::ones({3})),
         "convolve");

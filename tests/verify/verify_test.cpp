@@ -150,16 +150,13 @@ BOOST_AUTO_TEST_CASE(wrong_values_are_told) {
 }
 
 BOOST_AUTO_TEST_CASE(as_many_reference_devices_as_are_asked_for) {
-  BOOST_TEST(verify(reference, "--device 2 --filter iota", "TUTTI_REFERENCE_DEVICES=3").status ==
-             0);
+  BOOST_TEST(verify(reference, "--device 2 --filter iota", "TUTTI_HOST_DEVICES=3").status == 0);
   BOOST_TEST(verify(reference, "--device 1 --filter iota").status == 1);
   for (const std::string wrong : {"0", "65", "-1", "two", "3 "}) {
-    const outcome told =
-        verify(reference, "--filter iota", "'TUTTI_REFERENCE_DEVICES=" + wrong + "'");
+    const outcome told = verify(reference, "--filter iota", "'TUTTI_HOST_DEVICES=" + wrong + "'");
     BOOST_TEST(told.status == 1);
-    BOOST_TEST(
-        has(told.output, "TUTTI_REFERENCE_DEVICES=" + wrong + ": expected a number from 1 to 64"),
-        told.output);
+    BOOST_TEST(has(told.output, "TUTTI_HOST_DEVICES=" + wrong + ": expected a number from 1 to 64"),
+               told.output);
   }
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the core and a communication plugin know of each other: messages and collectives between the
- * processes of a job. The rules of plugin.h hold here as well: C, fixed-width integers, append
- * only, a status or NULL from each function. A plugin is libtutti_NAME.so in the folder
- * `communication` beside the device plugins' files, and exports one symbol,
- * tutti_communication_entry, which calls nothing of the library that it stands for.
+ * The interface between the core and a communication plugin: messages and collectives between the
+ * processes of a job. The rules of plugin.h apply: plain C with fixed-width integers that only
+ * grows, and functions that return NULL or a status. A plugin is libtutti_NAME.so in the folder
+ * `communication` beside the files of device plugins, and exports one symbol,
+ * tutti_communication_entry, which must not call the communication library.
  *
- * All memory is the host's. What a request reads or writes stays until the request is done. All
- * ranks begin the same collectives in the same order.
+ * All memory is host memory. The memory that a request reads or writes must stay valid until the
+ * request is done. All ranks begin the same collectives in the same order.
  */
 #ifndef TUTTI_COMMUNICATION_H
 #define TUTTI_COMMUNICATION_H
@@ -24,16 +24,17 @@ extern "C" {
 typedef struct tutti_job tutti_job;
 typedef struct tutti_request tutti_request;
 
-/* None takes more than 2^30 bytes. */
+/* Each is limited to 2^30 bytes. */
 typedef enum tutti_exchange_kind {
-  /* Of one sender, receiver and tag messages arrive in order, each as long as its receiver asks. */
+  /* Messages with the same sender, receiver and tag arrive in order. The sizes given by sender and
+   * receiver are equal. */
   TUTTI_EXCHANGE_SEND = 1,
   TUTTI_EXCHANGE_RECEIVE = 2,
   TUTTI_EXCHANGE_BROADCAST = 3,
-  /* In place. Integers (wrapping), f32 and f64; sum, prod, min, max (NaN wins). All ranks get the
-   * same bits. */
+  /* In place. Integers (wrapping), f32 and f64; sum, prod, min, max (NaN is propagated). The
+   * results of all ranks have the same bits. */
   TUTTI_EXCHANGE_ALL_REDUCE = 4,
-  /* `sizes[rank]` bytes of each rank's `data`, one after the other in `out`. */
+  /* `out`: the `data` of all ranks in order, `sizes[rank]` bytes each. */
   TUTTI_EXCHANGE_ALL_GATHER = 5
 } tutti_exchange_kind;
 
@@ -53,7 +54,7 @@ typedef struct tutti_exchange {
 
 typedef struct tutti_communication_api {
   uint64_t struct_size;
-  uint32_t abi_major; /* TUTTI_COMMUNICATION_MAJOR; another one is refused */
+  uint32_t abi_major; /* TUTTI_COMMUNICATION_MAJOR; others are refused */
   uint32_t abi_minor;
   const char* name; /* NAME of the file */
 
@@ -61,16 +62,16 @@ typedef struct tutti_communication_api {
   tutti_status* (*init)(tutti_job** job, uint32_t* rank, uint32_t* size);
   /* At exit, after the last request: leaves the job. Waits for the others. */
   void (*finalize)(tutti_job* job);
-  /* Ends the processes of all ranks; may return where that takes a while. */
+  /* Ends the processes of all ranks; may return before they have ended. */
   void (*abort)(tutti_job* job, int32_t exit_status);
 
-  /* Begins an exchange; the struct itself may go at once. */
+  /* Begins an exchange; `what` is not used after the call. */
   tutti_status* (*begin)(tutti_job* job, const tutti_exchange* what, tutti_request** request);
-  /* Whether the request is done; also lets others progress. */
+  /* Whether the request is done; also advances other requests. */
   tutti_status* (*test)(tutti_request* request, uint32_t* done);
-  /* Returns when the request is done, and releases it. TUTTI_ERROR_TIMEOUT after `seconds`, with a
-   * message that names the ranks that did not come; the request and its memory are lost then, and
-   * only `abort` may follow. */
+  /* Waits until the request is done, and releases it. TUTTI_ERROR_TIMEOUT after `seconds`, with a
+   * message that names the missing ranks; the request and its memory cannot be released then, and
+   * only `abort` may be called. */
   tutti_status* (*wait)(tutti_request* request, double seconds);
 } tutti_communication_api;
 

@@ -83,6 +83,7 @@ TUTTI_API dtype real_floating_type_of(const array& a, std::string_view op);
 /// The promoted dtype of operands: for numbers, where bool throws dtype_error, and for floats.
 TUTTI_API dtype numeric_type_of(std::span<const array> operands, std::string_view op);
 TUTTI_API dtype floating_type_of(std::span<const array> operands, std::string_view op);
+TUTTI_API dtype real_floating_type_of(std::span<const array> operands, std::string_view op);
 /// The dtype of sums and products of a: `wanted`, or a's own, or i64 or u64 for integers. Throws
 /// dtype_error for bool, for floats in integers and for complex numbers in real dtypes.
 TUTTI_API dtype accumulator_type(const array& a, std::optional<dtype> wanted, std::string_view op);
@@ -100,6 +101,9 @@ TUTTI_API array numbers_on(const device& on, const std::vector<double>& values,
 /// View of the region of a that begins at `starts` and has `extents` elements with `steps`.
 TUTTI_API array strided_slice(const array& a, const shape& starts, const shape& extents,
                               const shape& steps);
+/// The part [start, stop) of one axis; negative positions count from the end.
+TUTTI_API array part_along(const array& a, int axis, std::optional<std::int64_t> start,
+                           std::optional<std::int64_t> stop);
 /// a with extents [outer, length, inner], changed to `length` elements along the second axis:
 /// truncated, or padded with zeros at the end.
 TUTTI_API array fitted3(const array& a, std::int64_t length);
@@ -116,6 +120,10 @@ TUTTI_API array around_axis(const array& a, const along& at);
 /// the extents of a with `length` elements along the axis.
 TUTTI_API array as_rows(const array& a, std::int64_t axis);
 TUTTI_API array from_rows(const array& rows, const shape& extents, int axis);
+
+/// The binary exponents of `amounts`, f32 or f64, as such numbers: 0 if one is 0, infinite or NaN,
+/// and limited so that 2^exponent and its reciprocal are normal. No gradient.
+TUTTI_API array binary_exponents(const array& amounts);
 
 // ---- windows over spatial axes.
 

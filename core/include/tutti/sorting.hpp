@@ -109,6 +109,13 @@ TUTTI_API array quantile(const array& a, double q, const reduce_options& options
                          interpolation method = interpolation::linear);
 TUTTI_API array quantile(const array& a, double q, std::optional<integer> axis, bool keepdims,
                          interpolation method = interpolation::linear);
+/// The p-th percentile, 0 <= p <= 100: quantile() for p / 100.
+TUTTI_API array percentile(const array& a, double p, const reduce_options& options = {},
+                           interpolation method = interpolation::linear);
+/// Several percentiles, along a new first axis of the result.
+TUTTI_API array percentile(const array& a, const std::vector<double>& p,
+                           const reduce_options& options = {},
+                           interpolation method = interpolation::linear);
 
 // ---- searching and sets
 enum class side : bool { left, right };
@@ -155,20 +162,5 @@ TUTTI_API unique_all_result unique_all(const array& a, integer axis);
 /// Evaluates the largest element. Throws value_error for a negative element.
 TUTTI_API array bincount(const array& a, std::int64_t minlength = 0);
 TUTTI_API array bincount(const array& a, const array& weights, std::int64_t minlength = 0);
-
-struct histogram_result {
-  array counts;  ///< i64 [bins]
-  array edges;   ///< [bins + 1], f64 for f64 and integers of 32 bits and more, else f32
-};
-/// The number of elements in each of `bins` equal parts of [low, high]; the last part includes its
-/// upper edge. As in NumPy, edge i is i * ((high - low) / bins) + low in f64, rounded to the dtype
-/// of the edges, and elements are compared with those. Elements outside and NaN are not counted.
-/// Throws value_error for bins < 1, low > high and bounds that are not finite or whose difference
-/// is not; equal bounds are moved apart by 1/2 each.
-TUTTI_API histogram_result histogram(const array& a, std::int64_t bins, double low, double high);
-/// From the smallest to the largest element, which are evaluated; throws value_error if one is NaN.
-TUTTI_API histogram_result histogram(const array& a, std::int64_t bins = 10);
-/// With given ascending edges (1-d, at least 2).
-TUTTI_API histogram_result histogram(const array& a, const array& edges);
 
 }  // namespace tutti

@@ -3,7 +3,6 @@
 // The core: arrays, operations, gradients, devices. all.hpp includes the libraries too.
 #pragma once
 
-#include "tutti/analysis.hpp"
 #include "tutti/array.hpp"
 #include "tutti/collective.hpp"
 #include "tutti/contractions.hpp"
@@ -27,7 +26,6 @@
 #include "tutti/ops.hpp"
 #include "tutti/parallel.hpp"
 #include "tutti/pooling.hpp"
-#include "tutti/quasirandom.hpp"
 #include "tutti/random.hpp"
 #include "tutti/shape.hpp"
 #include "tutti/slicing.hpp"

@@ -133,7 +133,7 @@ class exchange {
 std::vector<array> checked_operands(std::string_view op, const device_group& group,
                                     const std::vector<array>& values, reduction with) {
   if (static_cast<int>(with) < 0 || with > reduction::avg)
-    throw value_error(std::string(op) + ": no reduction of number " +
+    throw value_error(std::string(op) + ": unknown reduction " +
                       std::to_string(static_cast<int>(with)));
   std::vector<array> out = multi::on_members(group, values, op);
   multi::require_agreement(group, out, -1, op);

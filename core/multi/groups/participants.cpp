@@ -79,7 +79,7 @@ void check_options(const collective::options& how, std::string_view op) {
     throw value_error(fmt::format("{}: a time limit of {} s is not positive", op, how.time_limit));
   const int number = static_cast<int>(how.algorithm);
   if (number < 0 || number > static_cast<int>(collective::algorithm::ring))
-    throw value_error(fmt::format("{}: no algorithm of number {}", op, number));
+    throw value_error(fmt::format("{}: unknown algorithm {}", op, number));
 }
 
 double checked_sum(std::span<const double> weights, std::string_view op) {

@@ -43,7 +43,7 @@ std::unique_ptr<schedule_policy> make_policy(const loop_options& options, std::s
     case loop_policy::work_stealing:
       return make_work_stealing(workers, units, options.time_limit);
   }
-  throw value_error(options.label + ": no policy of number " +
+  throw value_error(options.label + ": unknown policy " +
                     std::to_string(static_cast<int>(options.policy)));
 }
 

@@ -43,8 +43,8 @@ std::span<const std::byte> chunk_results::bytes(std::size_t i) const {
 std::span<const std::byte> chunk_results::bytes_of(std::size_t i, dtype type) const {
   const std::span<const std::byte> found = bytes(i);
   if (arrays_[i].dtype() != type)
-    throw dtype_error(fmt::format("chunk_results: asked for {} of an array of {}", name(type),
-                                  name(arrays_[i].dtype())));
+    throw dtype_error(fmt::format("chunk_results: the array has dtype {}, not {}",
+                                  name(arrays_[i].dtype()), name(type)));
   return found;
 }
 

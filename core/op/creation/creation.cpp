@@ -185,7 +185,7 @@ array linspace(double start, double stop, std::int64_t count, bool endpoint, dty
                const device& on) {
   if (!is_floating(type))
     throw dtype_error("linspace: needs a floating dtype, got " + std::string(name(type)));
-  if (count < 0) throw value_error("linspace: " + std::to_string(count) + " numbers are asked for");
+  if (count < 0) throw value_error("linspace: the count " + std::to_string(count) + " is negative");
   graph::checked_elements({count}, dtype::i64, "linspace");
   const dtype compute = graph::compute_dtype(type);
   const double largest = compute == dtype::f64 ? std::numeric_limits<double>::max()

@@ -15,8 +15,7 @@ namespace {
 // Dtypes promote; those of min and max must have an order, those of add and multiply be numbers.
 dtype common_type(const array& a, const array& updates, scatter_mode mode, std::string_view op) {
   if (mode > scatter_mode::max)
-    throw value_error(std::string(op) + ": no mode of number " +
-                      std::to_string(static_cast<int>(mode)));
+    throw value_error(std::string(op) + ": unknown mode " + std::to_string(static_cast<int>(mode)));
   const array operands[] = {a, updates};
   const bool ordered = mode == scatter_mode::min || mode == scatter_mode::max;
   const op::row_kind kind = mode == scatter_mode::set ? op::row_kind::ANY

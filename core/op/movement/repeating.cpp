@@ -14,8 +14,6 @@ using base::named;
 
 namespace {
 
-std::string text(std::int64_t value) { return std::to_string(value); }
-
 // [before, extent of axis, after]: the axis alone in the middle.
 shape around(const shape& extents, int axis) {
   shape out{1, extents[axis], 1};
@@ -151,11 +149,12 @@ array repeated_each(const array& a, std::span<const std::int64_t> counts,
   const std::string name(op);
   if (x.dim(along) != static_cast<std::int64_t>(counts.size()))
     throw shape_error(name + ": " + std::to_string(counts.size()) + " counts for axis " +
-                      text(*axis) + " of " + x.shape().str());
+                      std::to_string(std::int64_t{*axis}) + " of " + x.shape().str());
   shape to = x.shape();
   to[along] = 0;
   for (std::int64_t count : counts) {
-    if (count < 0) throw value_error(name + ": the count " + text(count) + " is negative");
+    if (count < 0)
+      throw value_error(name + ": the count " + std::to_string(count) + " is negative");
     to[along] = graph::extent_sum(to[along], count, op);
   }
   graph::checked_elements(to, x.dtype(), op);
@@ -203,7 +202,7 @@ array tile(const array& a, const shape& counts) {
 
 array repeat(const array& a, std::int64_t count, std::optional<integer> axis) {
   const array x = flattened(a, axis, "repeat");
-  if (count < 0) throw value_error("repeat: the count " + text(count) + " is negative");
+  if (count < 0) throw value_error("repeat: the count " + std::to_string(count) + " is negative");
   const int along = normalize_axis(*axis, x.ndim(), "repeat");
   const shape parts = around(x.shape(), along);
   shape to = x.shape();
@@ -277,7 +276,7 @@ array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, cons
   return named("pad", [&] {
     const shape extents = graph::get(a, "pad").extents;
     if (mode > pad_mode::wrap)
-      throw value_error("pad: no mode of number " + std::to_string(static_cast<int>(mode)));
+      throw value_error("pad: unknown mode " + std::to_string(static_cast<int>(mode)));
     if (widths.size() > static_cast<std::size_t>(extents.rank()))
       throw value_error("pad: " + std::to_string(widths.size()) + " widths for an array of shape " +
                         extents.str());
@@ -291,8 +290,9 @@ array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, cons
       const std::int64_t first = is_beyond || before > 0 ? 0 : -before,
                          last = is_beyond || after > 0 ? extent : extent + after;
       if (is_beyond || first > last)
-        throw value_error("pad: the widths " + text(before) + " and " + text(after) + " of axis " +
-                          std::to_string(i) + " take more away than " + extents.str() + " has");
+        throw value_error("pad: the widths " + std::to_string(before) + " and " +
+                          std::to_string(after) + " of axis " + std::to_string(i) +
+                          " remove more elements than " + extents.str() + " has");
       cuts = cuts || before < 0 || after < 0;
       kept.push_back({first, last});
       added[i] = {std::max<std::int64_t>(before, 0), std::max<std::int64_t>(after, 0)};

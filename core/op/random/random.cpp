@@ -79,11 +79,11 @@ double largest(dtype type) { return below(HUGE_VAL, type); }
 void require_held(std::string_view op, dtype type, std::initializer_list<double> values) {
   for (const double value : values)
     if (std::abs(value) > largest(type))
-      throw value_error(fmt::format("{}: {} is beyond {}", op, value, name(type)));
+      throw value_error(fmt::format("{}: {} is out of the range of {}", op, value, name(type)));
 }
 
 std::vector<key> split(key from, int count) {
-  if (count < 0) throw value_error("split: " + std::to_string(count) + " keys are asked for");
+  if (count < 0) throw value_error("split: the count " + std::to_string(count) + " is negative");
   const auto wanted = static_cast<std::uint64_t>(count);
   std::vector<key> out;
   detail::within_host_memory("split", wanted, sizeof(key), [&] { out.reserve(wanted); });
@@ -166,7 +166,7 @@ void require_size(const shape& extents, std::string_view op) {
 }
 
 std::vector<std::int64_t> permutation(key from, std::int64_t n) {
-  if (n < 0) throw value_error("permutation: " + std::to_string(n) + " elements are asked for");
+  if (n < 0) throw value_error("permutation: the count " + std::to_string(n) + " is negative");
   auto order = detail::host_vector<std::int64_t>("permutation", static_cast<std::uint64_t>(n));
   for (std::int64_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = i;
   for (std::int64_t i = n - 1; i > 0; --i) {

@@ -7,9 +7,15 @@
 
 #include "base/named_errors.hpp"
 #include "op/operands.hpp"
-#include "op/scales.hpp"
 
 namespace tutti {
+
+array op::binary_exponents(const array& amounts) {
+  const array top = stop_gradient(amounts);
+  const array usable = (top > 0) & isfinite(top);
+  const double most = top.dtype() == dtype::f64 ? 1000 : 120;
+  return clip(floor(log2(where(usable, top, 1))), -most, most);
+}
 
 using base::named;
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts of small numbers, and histograms as counts of bin numbers.
-#include "base/named_errors.hpp"
-#include "op/along.hpp"
-#include "op/sorting/bins.hpp"
+// Counts of small numbers.
+#include "op/operands.hpp"
+#include "tutti/sorting.hpp"
 
 namespace tutti {
 
-using base::named;
+array op::count_numbers(const array& index, std::int64_t bins, std::string_view op) {
+  const array inputs[] = {contiguous(index)};
+  return graph::operation(graph::operator_params(TUTTI_OPERATOR_COUNT), dtype::i64, {bins}, inputs,
+                          op);
+}
 
 namespace {
 
@@ -45,36 +48,6 @@ array bincount(const array& a, const array& weights, std::int64_t minlength) {
   if (index.size() == 0 || bins == 0) return op::zeros_on({bins}, type, index.node()->device);
   const array updates = op::cast(weights, type, "bincount");
   return flattened(op::scatter_rows(reshape(updates, {1, index.size(), 1}), index, bins));
-}
-
-histogram_result histogram(const array& a, std::int64_t bins, double low, double high) {
-  const op::binned b = op::equal_bins(a, bins, low, high);
-  if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, b.edges.node()->device), b.edges};
-  return {op::count_numbers(flattened(b.bin), bins, "histogram"), b.edges};
-}
-
-histogram_result histogram(const array& a, std::int64_t bins) {
-  if (graph::get(a, "histogram").extents.size() == 0) return histogram(a, bins, 0, 1);
-  const array x = op::cast(a, op::edge_type(a), "histogram");
-  const array low = min(x), high = max(x);
-  eval({low, high});
-  return histogram(a, bins, low.item(), high.item());
-}
-
-histogram_result histogram(const array& a, const array& edges) {
-  return named("histogram", [&]() -> histogram_result {
-    const shape& extents = graph::get(edges, "histogram").extents;
-    if (extents.rank() != 1 || extents[0] < 2)
-      throw shape_error("histogram: edges of shape " + extents.str() + ", must be 1-d, at least 2");
-    const dtype type = op::promote_operands(std::initializer_list<array>{a, edges},
-                                            op::row_kind::REAL_FLOATING, "histogram")
-                           .type;
-    const array at = op::cast(edges, graph::compute_dtype(type), "histogram");
-    const std::int64_t bins = extents[0] - 1;
-    if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, at.node()->device), at};
-    const array x = op::cast(flattened(a), at.dtype(), "histogram");
-    return {op::count_numbers(op::bins_between(x, at), bins, "histogram"), at};
-  });
 }
 
 }  // namespace tutti

@@ -81,7 +81,7 @@ operand operand_of(const array& a, integer axis, std::string_view op) {
 // The value at a position between two neighbours of the sorted order.
 array between(const array& low, const array& high, double position, interpolation method) {
   if (method > interpolation::nearest)
-    throw value_error("quantile: no interpolation of number " +
+    throw value_error("quantile: unknown interpolation " +
                       std::to_string(static_cast<int>(method)));
   double part = position - std::floor(position);
   if (method == interpolation::midpoint) part = part == 0 ? 0 : 0.5;
@@ -218,6 +218,20 @@ array quantile(const array& a, double q, const reduce_options& options, interpol
 array quantile(const array& a, double q, std::optional<integer> axis, bool keepdims,
                interpolation method) {
   return quantile(a, q, op::options_of(axis, keepdims), method);
+}
+
+array percentile(const array& a, double p, const reduce_options& options, interpolation method) {
+  if (!(p >= 0 && p <= 100))
+    throw value_error(fmt::format("percentile: p is {}, must lie in [0, 100]", p));
+  return named("percentile", [&] { return quantile(a, p / 100, options, method); });
+}
+
+array percentile(const array& a, const std::vector<double>& p, const reduce_options& options,
+                 interpolation method) {
+  std::vector<array> all;
+  for (const double one : p) all.push_back(percentile(a, one, options, method));
+  if (all.empty()) throw value_error("percentile: no p is given");
+  return named("percentile", [&] { return stack(all, 0); });
 }
 
 array median(const array& a, const reduce_options& options) {

@@ -65,7 +65,7 @@ format_limits limits_of(file_format format, std::string_view op) {
     case file_format::pnm:
       return {"PGM and PPM", wide, true, false};
   }
-  throw value_error(fmt::format("{}: no format of number {}", op, static_cast<int>(format)));
+  throw value_error(fmt::format("{}: unknown format {}", op, static_cast<int>(format)));
 }
 
 // `Pixels` is an array or a host_array.

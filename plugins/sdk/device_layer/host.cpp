@@ -3,6 +3,7 @@
 // Calls into the host; the plugin keeps a copy of its function table.
 #include "sdk/device_layer/host.hpp"
 
+#include <charconv>
 #include <utility>
 
 #include "sdk/status.hpp"
@@ -80,6 +81,20 @@ std::optional<std::string> option(const char* name) {
   if (value == nullptr || *value == '\0') return std::nullopt;
   return std::string(value);
 }
+
+uint32_t number_option(const std::string& name, uint32_t otherwise, uint32_t most) {
+  const auto wanted = option(name.c_str());
+  if (!wanted) return otherwise;
+  uint32_t number = 0;
+  const char* const end = wanted->data() + wanted->size();
+  const auto [stop, error] = std::from_chars(wanted->data(), end, number);
+  if (error != std::errc() || stop != end || number < 1 || number > most)
+    throw_invalid("TUTTI_" + name + "=" + *wanted + ": expected a number from 1 to " +
+                  std::to_string(most));
+  return number;
+}
+
+uint32_t host_devices() { return number_option("HOST_DEVICES", 1, 64); }
 
 std::string compilation::careful_options(const char* safer) const {
   if (ends_ <= 0) return {};

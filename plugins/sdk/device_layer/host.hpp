@@ -50,6 +50,12 @@ class compilation {
 /// The value of TUTTI_NAME; nothing if it is unset or empty.
 std::optional<std::string> option(const char* name);
 
+/// The same as a number; `otherwise` if it is unset or empty. Throws plugin_error,
+/// INVALID_ARGUMENT, if it is not a number from 1 to `most`.
+uint32_t number_option(const std::string& name, uint32_t otherwise, uint32_t most);
+/// TUTTI_HOST_DEVICES: the number of devices into which the processor is divided.
+uint32_t host_devices();
+
 /// Reports a compilation that began at `start`.
 void report_compiled(const std::string& what, std::chrono::steady_clock::time_point start,
                      bool from_cache);

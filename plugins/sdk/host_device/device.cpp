@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device group: one device of type CPU, or the number in TUTTI_CPU_DEVICES (cpu plugin) or
-// TUTTI_REFERENCE_DEVICES, and their properties.
+// The device group: devices of type CPU, as many as TUTTI_HOST_DEVICES, and their properties.
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <deque>
 #include <memory>
 #include <string>
@@ -17,18 +14,6 @@ namespace tutti::host_device {
 
 using sdk::deref;
 using sdk::guarded;
-
-uint32_t number_option(const std::string& name, uint32_t otherwise, uint32_t most) {
-  const auto wanted = sdk::option(name.c_str());
-  if (!wanted) return otherwise;
-  uint32_t number = 0;
-  const char* const end = wanted->data() + wanted->size();
-  const auto [stop, error] = std::from_chars(wanted->data(), end, number);
-  if (error != std::errc() || stop != end || number < 1 || number > most)
-    sdk::throw_invalid("TUTTI_" + name + "=" + *wanted + ": expected a number from 1 to " +
-                       std::to_string(most));
-  return number;
-}
 
 namespace {
 
@@ -61,19 +46,11 @@ struct host_part {
   sdk::thread_team team;
 };
 
-std::string devices_option() {
-  std::string name = plugin_name;
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return name + "_DEVICES";
-}
-
 // Several devices simulate a machine with several devices; they share the processor and its memory.
 // They are never destroyed, because streams may outlive all other references.
 std::deque<host_part>& devices() {
   static auto* const all = [] {
-    constexpr uint32_t most_devices = 64;
-    const uint32_t count = number_option(devices_option(), 1, most_devices);
+    const uint32_t count = sdk::host_devices();
     auto made = std::make_unique<std::deque<host_part>>();
     for (uint32_t n = 0; n < count; ++n) made->emplace_back(n, count);
     return made.release();

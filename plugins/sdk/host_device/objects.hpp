@@ -71,10 +71,6 @@ constexpr uint32_t stored_dtypes =
 constexpr uint32_t computed_dtypes =
     stored_dtypes & ~(TUTTI_DTYPE_BIT(TUTTI_F16) | TUTTI_DTYPE_BIT(TUTTI_BF16));
 
-// The value of the environment variable TUTTI_`name`. Throws plugin_error, INVALID_ARGUMENT, if it
-// is not a number from 1 to `most`.
-uint32_t number_option(const std::string& name, uint32_t otherwise, uint32_t most);
-
 // The function table of the entry point.
 tutti_plugin_api make_api();
 

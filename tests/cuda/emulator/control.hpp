@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests ask of the emulator; found by dlsym in the library that TUTTI_CUDA_DRIVER names.
+// What tests ask of the emulator; found by dlsym in libcuda.so.1 of TUTTI_CUDA_LIBRARIES.
 #pragma once
 
 struct cublaslt_calls {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The plugin ABI, optional: the application's own kernels.
+ * The plugin ABI, optional: kernels of applications.
  *
- * Source that the application brings, built for one device and launched on buffers. Nothing of it
- * is interpreted: what a launch reads and writes is the application's business.
+ * The application provides source code, which is built for one device and launched on buffers. The
+ * core does not know what a launch reads and writes.
  */
-#include "tutti/plugin.h" /* which includes this file in its place */
+#include "tutti/plugin.h" /* includes this file */
 #ifndef TUTTI_PLUGIN_KERNELS_H
 #define TUTTI_PLUGIN_KERNELS_H
 
@@ -15,18 +15,18 @@ typedef enum tutti_kernel_language {
   TUTTI_KERNEL_OPENCL_C = 1,
   TUTTI_KERNEL_CUDA_CXX = 2,
   TUTTI_KERNEL_PTX = 3,
-  TUTTI_KERNEL_SPIRV = 4, /* a module, of which `entry` is an entry point of OpenCL's kind */
-  TUTTI_KERNEL_HOST = 5   /* no text but a function: tutti_kernel_desc.host */
+  TUTTI_KERNEL_SPIRV = 4, /* a module with the OpenCL entry point `entry` */
+  TUTTI_KERNEL_HOST = 5   /* a function: tutti_kernel_desc.host */
 } tutti_kernel_language;
 
 #define TUTTI_KERNEL_LANGUAGE_BIT(language) (1u << (language))
 
-/* One launch as a function on the host sees it. `arguments` has an address for each argument of the
- * launch: of a buffer that of its memory at the offset, of a scalar that of its bytes. */
+/* A launch, as passed to a function on the host. `arguments` has an address for each argument: of
+ * the memory of a buffer at its offset, or of the bytes of a scalar. */
 typedef struct tutti_host_kernel_call {
   uint64_t struct_size;
   uint64_t global[3];
-  uint64_t local[3]; /* 0, 0, 0 where the launch left it open */
+  uint64_t local[3]; /* 0, 0, 0 if the launch gave none */
   void* const* arguments;
   uint32_t argument_count;
   uint32_t reserved;
@@ -38,15 +38,14 @@ typedef struct tutti_kernel_desc {
   uint64_t struct_size;
   int32_t language; /* tutti_kernel_language */
   uint32_t reserved;
-  const void* source; /* text, or a module; need not end in 0 */
+  const void* source; /* text or a module, not necessarily terminated by 0 */
   uint64_t source_bytes;
   const char* entry;   /* name of the kernel in the source */
   const char* options; /* of the language's compiler, separated by spaces; NULL: none */
   const char* label;   /* for logs, traces and messages */
-  /* TUTTI_KERNEL_HOST: called once for a launch, on whatever thread the stream's work runs. What it
-   * returns is what the work failed with, a status as functions here return it. A kernel that was
-   * made calls host_release(host_context) (may be NULL) once, when it is released and none of its
-   * launches is left; one that was not made never does. */
+  /* TUTTI_KERNEL_HOST: called once for each launch, on any thread. If it returns a status, the work
+   * fails with it. host_release(host_context) (may be NULL) is called once, after the kernel was
+   * released and all of its launches have ended; it is not called if the kernel was not created. */
   tutti_status* (*host)(void* host_context, const tutti_host_kernel_call* call);
   void* host_context;
   void (*host_release)(void* host_context);
@@ -56,9 +55,9 @@ typedef struct tutti_kernel_desc {
 
 typedef struct tutti_kernel_info {
   uint64_t struct_size;
-  uint64_t max_work_group_size; /* work-items of a group, of this kernel on this device */
+  uint64_t max_work_group_size; /* of this kernel on this device */
   uint64_t max_shared_bytes;    /* of tutti_kernel_launch.shared_bytes */
-  uint32_t argument_count;      /* of a launch with no shared_bytes, or ..._UNKNOWN */
+  uint32_t argument_count;      /* of a launch without shared_bytes, or ..._UNKNOWN */
   uint32_t reserved;
 } tutti_kernel_info;
 
@@ -79,23 +78,23 @@ typedef struct tutti_kernel_launch {
   uint64_t struct_size;
   const tutti_kernel_argument* arguments;
   uint32_t argument_count;
-  uint32_t argument_size; /* bytes from one argument to the next */
+  uint32_t argument_size; /* stride of `arguments` in bytes */
   uint64_t global[3];     /* work-items along each dimension, at least 1 */
-  uint64_t local[3];      /* of a group; divides global. 0, 0, 0: the plugin's choice */
-  /* Memory of each group beside what the kernel declares: in CUDA its dynamic shared memory, in
-   * OpenCL one more argument at the end, a `local` pointer. 0: none. */
+  uint64_t local[3];      /* of a group; divides global. 0, 0, 0: chosen by the plugin */
+  /* Memory of each group in addition to what the kernel declares: dynamic shared memory in CUDA, in
+   * OpenCL a further last argument, a `local` pointer. 0: none. */
   uint64_t shared_bytes;
 } tutti_kernel_launch;
 
 typedef struct tutti_kernel_api {
   uint64_t struct_size;
-  /* TUTTI_KERNEL_LANGUAGE_BIT set of what this device takes. */
+  /* Set of TUTTI_KERNEL_LANGUAGE_BIT: the languages that this device supports. */
   tutti_status* (*languages)(tutti_device* device, uint32_t* languages);
-  /* Builds, through the host's cache. TUTTI_ERROR_COMPILE: the message holds the compiler's log,
-   * with the line numbers of `source`. */
+  /* Builds the source, or takes it from the host's cache. The message of TUTTI_ERROR_COMPILE
+   * contains the compiler's log, with the line numbers of `source`. */
   tutti_status* (*create)(tutti_device* device, const tutti_kernel_desc* desc,
                           tutti_kernel** kernel);
-  void (*release)(tutti_kernel* kernel); /* the caller has made sure that no work uses it, unless
+  void (*release)(tutti_kernel* kernel); /* the caller ensures that no work uses it, unless
                                             its language is TUTTI_KERNEL_HOST */
   tutti_status* (*info)(tutti_kernel* kernel, tutti_kernel_info* info);
   tutti_status* (*launch)(tutti_stream* stream, tutti_kernel* kernel,

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The plugin ABI: operators, which are what is not a fused program.
+ * The plugin ABI: operators, which are all work except fused programs.
  *
- * An operator is described once, without memory, and made into a plan: what can be chosen, compiled
- * and asked for by kind, parameters, dtypes, extents and strides is done then. A plan is launched
- * any number of times, from any threads and streams of its device at once, each time on other
- * memory. It may be released while work that it launched is under way.
+ * A plan is created from the description of an operator, without memory; everything that depends on
+ * kind, parameters, dtypes, extents and strides is chosen and compiled then. A plan can be launched
+ * any number of times, from several threads and on several streams of its device at once, with
+ * different memory. It may be released while work that it launched is running.
  *
- * A field of a description, of one of its views or of its parameters that lies beyond what the
- * plugin knows, or is reserved, and is not zero makes the description unsupported. Fields of a
- * launch beyond those known may be ignored: what gives them a meaning stands in the description.
+ * A description is unsupported if a field of it, of its views or of its parameters that the plugin
+ * does not know, or that is reserved, is not zero. Unknown fields of a launch may be ignored: they
+ * have a meaning only if a field of the description says so.
  */
-#include "tutti/plugin.h" /* which includes this file in its place */
+#include "tutti/plugin.h" /* includes this file */
 #ifndef TUTTI_PLUGIN_OPERATORS_H
 #define TUTTI_PLUGIN_OPERATORS_H
 
 typedef struct tutti_plan tutti_plan;
 
-/* Part of a buffer, from this byte on. */
+/* Memory of a buffer from this byte on. */
 typedef struct tutti_range {
   tutti_buffer* buffer;
   uint64_t offset; /* bytes, a multiple of the element size */
@@ -31,7 +31,7 @@ typedef struct tutti_view_desc {
   int64_t stride[TUTTI_MAX_RANK]; /* elements */
 } tutti_view_desc;
 
-/* What each computes, over which views, stands with its row: tutti/operator.def. */
+/* tutti/operator.def describes the results and views of each operator. */
 typedef enum tutti_operator {
 #define TUTTI_OPERATOR(number, name, ...) TUTTI_OPERATOR_##name = number,
 #include "tutti/operator.def"
@@ -40,11 +40,11 @@ typedef enum tutti_operator {
 
 typedef enum tutti_activation {
   TUTTI_ACTIVATION_NONE = 0,
-  TUTTI_ACTIVATION_RELU = 1 /* real floats: the larger of x and 0, NaN stays */
+  TUTTI_ACTIVATION_RELU = 1 /* of real floats: max(x, 0), NaN is propagated */
 } tutti_activation;
 
-/* What a product does to its sums before it rounds and stores them: activation(a b + bias). Where
- * `supports` says no to it, the host runs the plain product and a program after it. */
+/* A product can compute activation(a b + bias) before results are rounded and stored. If that is
+ * not supported, the core runs the plain product and then a program. */
 typedef struct tutti_matmul_params {
   uint64_t struct_size;
   int32_t activation; /* tutti_activation */
@@ -54,8 +54,8 @@ typedef struct tutti_matmul_params {
 typedef enum tutti_scan {
   TUTTI_SCAN_SUM = 0, /* integers wrap, as products do */
   TUTTI_SCAN_PROD = 1,
-  TUTTI_SCAN_MIN = 2,      /* NaN wins */
-  TUTTI_SCAN_MAX = 3,      /* NaN wins */
+  TUTTI_SCAN_MIN = 2,      /* NaN is propagated */
+  TUTTI_SCAN_MAX = 3,      /* NaN is propagated */
   TUTTI_SCAN_LOGSUMEXP = 4 /* log(exp(a) + exp(b)), floats only */
 } tutti_scan;
 
@@ -85,10 +85,10 @@ typedef struct tutti_partition_params {
 } tutti_partition_params;
 
 typedef enum tutti_scatter {
-  TUTTI_SCATTER_SET = 0,      /* of every dtype but complex ones, which come as their parts */
-  TUTTI_SCATTER_MULTIPLY = 1, /* complex numbers come as they are; integers wrap */
-  TUTTI_SCATTER_MIN = 2,      /* NaN wins */
-  TUTTI_SCATTER_MAX = 3       /* NaN wins */
+  TUTTI_SCATTER_SET = 0,      /* of all dtypes; complex numbers are passed as their parts */
+  TUTTI_SCATTER_MULTIPLY = 1, /* also of complex numbers; integers wrap */
+  TUTTI_SCATTER_MIN = 2,      /* NaN is propagated */
+  TUTTI_SCATTER_MAX = 3       /* NaN is propagated */
 } tutti_scatter;
 
 typedef struct tutti_scatter_params {
@@ -97,29 +97,29 @@ typedef struct tutti_scatter_params {
   uint32_t reserved;
 } tutti_scatter_params;
 
-/* op(a) of a matrix. */
+/* op(a) of a matrix a. */
 typedef enum tutti_transpose {
   TUTTI_TRANSPOSE_NONE = 0,
   TUTTI_TRANSPOSE_PLAIN = 1,
   TUTTI_TRANSPOSE_CONJUGATE = 2
 } tutti_transpose;
 
-/* Of the operators of dense linear algebra. */
+/* Parameters of dense linear algebra. */
 typedef struct tutti_matrix_params {
   uint64_t struct_size;
   uint32_t upper;         /* 1: the upper triangle, 0: the lower one */
   int32_t transpose;      /* tutti_transpose */
-  uint32_t unit_diagonal; /* 1: the diagonal counts as ones and is not read */
+  uint32_t unit_diagonal; /* 1: the diagonal consists of ones and is not read */
   uint32_t must_be_regular;
 } tutti_matrix_params;
 
-/* Of each spatial axis; stride, dilation and input_dilation are at least 1. */
+/* For each spatial axis; stride, dilation and input_dilation are at least 1. */
 typedef struct tutti_convolution_params {
   uint64_t struct_size;
   int64_t stride[3];
   int64_t dilation[3];
   int64_t input_dilation[3];
-  int64_t padding[3]; /* before the first element of x; negative: elements that are skipped */
+  int64_t padding[3]; /* before the first element of x; negative: skipped elements */
   uint32_t flipped;   /* 1: w is read backwards along its spatial axes */
   int32_t activation; /* tutti_activation, of the sum and the bias */
   uint32_t has_bias;  /* 1: there is a fourth view */
@@ -143,37 +143,37 @@ typedef struct tutti_fft_params {
 typedef struct tutti_operator_desc {
   uint64_t struct_size;
   int32_t kind;          /* tutti_operator */
-  uint32_t output_count; /* 1 but where an operator says otherwise */
+  uint32_t output_count; /* 1 unless the operator says otherwise */
   uint32_t input_count;
   uint32_t reserved;
-  uint64_t view_size;           /* bytes of one of `views`, and from one to the next */
+  uint64_t view_size;           /* size and stride of `views` in bytes */
   const tutti_view_desc* views; /* outputs first */
-  const void* params;           /* a struct of the operator, NULL where it has none */
+  const void* params;           /* struct of the operator; NULL if it has none */
 } tutti_operator_desc;
 
-/* The memory of one launch, all of it on the plan's device. Outputs overlap nothing else, inputs
- * may overlap each other. */
+/* The memory of one launch, on the plan's device. Outputs overlap no other memory of the launch;
+ * inputs may overlap each other. */
 typedef struct tutti_operator_launch {
   uint64_t struct_size;
-  uint64_t operand_size; /* bytes from one of `operands` to the next */
+  uint64_t operand_size; /* stride of `operands` in bytes */
   uint32_t operand_count;
   uint32_t reserved;
-  const tutti_range* operands; /* one for each view, in their order */
+  const tutti_range* operands; /* one for each view, in the same order */
   tutti_range workspace;       /* offset: a multiple of the device's alignment */
   uint64_t workspace_bytes;
 } tutti_operator_launch;
 
 typedef struct tutti_operator_api {
   uint64_t struct_size;
-  /* Says no to what is well formed but beyond the device or the plugin. `reason` (may be NULL)
-   * receives a string that stays valid. */
+  /* Whether device and plugin support a valid description. `reason` (may be NULL) receives a string
+   * that stays valid until process exit. */
   tutti_status* (*supports)(tutti_device* device, const tutti_operator_desc* desc, int32_t* support,
                             const char** reason);
-  /* Keeps nothing of `desc`. TUTTI_ERROR_UNSUPPORTED where `supports` says no, or where that is
-   * known only now: the core runs the operator elsewhere then. */
+  /* `desc` is not used after the call. Returns TUTTI_ERROR_UNSUPPORTED if `supports` says no, or if
+   * that is known only now; the core then runs the operator elsewhere. */
   tutti_status* (*create)(tutti_device* device, const tutti_operator_desc* desc, tutti_plan** plan);
   void (*release)(tutti_plan* plan);
-  /* Bytes that each launch needs for itself until its work is done. */
+  /* Bytes of workspace that each launch needs until its work is done. */
   tutti_status* (*workspace)(tutti_plan* plan, uint64_t* bytes);
   tutti_status* (*launch)(tutti_stream* stream, tutti_plan* plan,
                           const tutti_operator_launch* launch, tutti_event** event);

@@ -3,6 +3,7 @@
 // The core and all libraries.
 #pragma once
 
+#include "tutti/analysis.hpp"
 #include "tutti/data.hpp"
 #include "tutti/image.hpp"
 #include "tutti/ml.hpp"

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/named_errors.hpp"
-#include "op/along.hpp"
 #include "tutti/analysis.hpp"
+#include "tutti/extension.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti {
@@ -47,7 +47,7 @@ array interp(const array& given, const array& xp, const array& fp, std::optional
              std::optional<double> right) {
   return named("interp", [&] {
     const array operands[] = {given, xp, fp};
-    const dtype type = op::promote_operands(operands, op::row_kind::REAL_FLOATING, "interp").type;
+    const dtype type = op::real_floating_type_of(operands, "interp");
     const dtype compute = graph::compute_dtype(type);
     const array x = op::cast(given, compute, "interp");
     const array at = op::cast(contiguous(xp), compute, "interp");
@@ -55,7 +55,7 @@ array interp(const array& given, const array& xp, const array& fp, std::optional
     if (at.ndim() != 1 || at.shape() != values.shape() || at.size() == 0)
       throw shape_error("interp: points at " + at.shape().str() + " with values " +
                         values.shape().str());
-    if (x.size() == 0) return op::zeros_on(x.shape(), type, x.node()->device);
+    if (x.size() == 0) return op::zeros_on(x.shape(), type, op::device_of(x));
     const std::int64_t n = at.size();
     const auto end = [&](const array& v, std::int64_t i) { return v({slice{i, i + 1, 1}}); };
     const auto ends_as = [&](const array& v, const std::optional<double>& other) {
@@ -102,7 +102,7 @@ array trapezoid(const array& given, double dx, integer axis) {
 array trapezoid(const array& given, const array& places, integer axis) {
   return named("trapezoid", [&] {
     const array operands[] = {given, places};
-    const dtype type = op::promote_operands(operands, op::row_kind::FLOATING, "trapezoid").type;
+    const dtype type = op::floating_type_of(operands, "trapezoid");
     const array y = op::cast(given, graph::compute_dtype(type), "trapezoid");
     const int along = normalize_axis(axis, y.ndim(), "trapezoid");
     array x = op::cast(places, y.dtype(), "trapezoid");
@@ -113,7 +113,7 @@ array trapezoid(const array& given, const array& places, integer axis) {
     }
     if (x.ndim() != y.ndim() || x.dim(along) != y.dim(along) ||
         broadcast_shapes(x.shape(), y.shape(), "trapezoid") != y.shape())
-      throw shape_error("trapezoid: places " + x.shape().str() + " for " + y.shape().str());
+      throw shape_error("trapezoid: positions " + x.shape().str() + " for " + y.shape().str());
     if (y.dim(along) < 2) return op::cast(sum(y * 0, along), type, "trapezoid");
     const array steps = part_along(x, along, 1, {}) - part_along(x, along, {}, -1);
     return op::cast(sum(pairs_along(y, along) * steps, along) * 0.5, type, "trapezoid");
@@ -124,7 +124,7 @@ namespace {
 
 void check_derivative(const array& y, int axis, int edge_order) {
   if (edge_order != 1 && edge_order != 2)
-    throw value_error(fmt::format("gradient: an edge_order of {}", edge_order));
+    throw value_error(fmt::format("gradient: edge_order must be 1 or 2, not {}", edge_order));
   if (y.dim(axis) < edge_order + 1)
     throw shape_error(fmt::format("gradient: {} elements along axis {} of {}", y.dim(axis), axis,
                                   y.shape().str()));
@@ -173,7 +173,7 @@ array gradient(const array& given, double dx, integer axis, int edge_order) {
     const array y = op::cast(given, graph::compute_dtype(type), "gradient");
     const int along = normalize_axis(axis, y.ndim(), "gradient");
     check_derivative(y, along, edge_order);
-    if (!(dx != 0)) throw value_error("gradient: elements 0 apart");
+    if (!(dx != 0)) throw value_error("gradient: dx must not be 0");
     if (y.size() == 0) return op::cast(y, type, "gradient");
     const shape one(std::vector<std::int64_t>(static_cast<std::size_t>(y.ndim()), 1));
     const array steps = full(one, 1.0, real_dtype(y.dtype()), y.device());
@@ -184,14 +184,14 @@ array gradient(const array& given, double dx, integer axis, int edge_order) {
 array gradient(const array& given, const array& places, integer axis, int edge_order) {
   return named("gradient", [&] {
     const array operands[] = {given, places};
-    const dtype type = op::promote_operands(operands, op::row_kind::FLOATING, "gradient").type;
+    const dtype type = op::floating_type_of(operands, "gradient");
     const array y = op::cast(given, graph::compute_dtype(type), "gradient");
     const array x = op::cast(places, y.dtype(), "gradient");
     const int along = normalize_axis(axis, y.ndim(), "gradient");
     check_derivative(y, along, edge_order);
     if (x.ndim() != 1 || x.dim(0) != y.dim(along))
-      throw shape_error(fmt::format("gradient: places {} for axis {} of {}", x.shape().str(), along,
-                                    y.shape().str()));
+      throw shape_error(fmt::format("gradient: positions {} for axis {} of {}", x.shape().str(),
+                                    along, y.shape().str()));
     if (y.size() == 0) return op::cast(y, type, "gradient");
     shape lying(std::vector<std::int64_t>(static_cast<std::size_t>(y.ndim()), 1));
     lying[along] = x.dim(0) - 1;

@@ -6,9 +6,8 @@
 #include <cmath>
 
 #include "base/named_errors.hpp"
-#include "op/operands.hpp"
-#include "op/scales.hpp"
 #include "tutti/analysis.hpp"
+#include "tutti/extension.hpp"
 #include "tutti/linalg.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/statistics.hpp"
@@ -86,8 +85,20 @@ array corrcoef(const array& m) {
 
 namespace {
 
+// max |x| along the last axis, which has elements and is kept. No gradient.
+array largest_along_last(const array& x) {
+  return max(abs(stop_gradient(x)), {-1, keep_dims::yes});
+}
+
+// The lines of x along its last axis, if it has elements, each divided by a power of two so that
+// its largest element is near 1: squares do not all overflow or underflow.
+array scaled_lines(const array& x) {
+  if (x.dim(-1) == 0) return x;
+  return x / exp2(op::binary_exponents(largest_along_last(x)));
+}
+
 array cosine_distances(const array& given_a, const array& given_b) {
-  const array a = op::scaled_lines(given_a), b = op::scaled_lines(given_b);
+  const array a = scaled_lines(given_a), b = scaled_lines(given_b);
   const reduce_options along(-1);
   const array sizes = expand_dims(norm(a, 2, along), -1) * expand_dims(norm(b, 2, along), -2);
   return 1 - matmul(a, matrix_transpose(b)) / sizes;
@@ -98,9 +109,7 @@ array cosine_distances(const array& given_a, const array& given_b) {
 // rows are not scaled, so that small elements beside large ones of both rows still count.
 array exponents_of_pairs(const array& a, const array& b) {
   const double reach = a.dtype() == dtype::f64 ? 400 : 40;
-  const auto exponents = [](const array& x) {
-    return op::binary_exponents(op::largest_along_last(x));
-  };
+  const auto exponents = [](const array& x) { return op::binary_exponents(largest_along_last(x)); };
   const array larger =
       maximum(expand_dims(exponents(a), -1), expand_dims(matrix_transpose(exponents(b)), -3));
   return larger - clip(larger, 0, reach);
@@ -135,9 +144,9 @@ array distances(const array& a, const array& b, distance_metric metric) {
 array cdist(const array& a, const array& b, distance_metric metric) {
   return named("cdist", [&] {
     if (metric > distance_metric::cosine)
-      throw value_error(fmt::format("cdist: no metric of number {}", static_cast<int>(metric)));
+      throw value_error(fmt::format("cdist: unknown metric {}", static_cast<int>(metric)));
     const array operands[] = {a, b};
-    const dtype type = op::promote_operands(operands, op::row_kind::REAL_FLOATING, "cdist").type;
+    const dtype type = op::real_floating_type_of(operands, "cdist");
     const array x = op::cast(a, graph::compute_dtype(type), "cdist");
     const array y = op::cast(b, x.dtype(), "cdist");
     if (x.ndim() < 2 || y.ndim() < 2 || x.dim(-1) != y.dim(-1))

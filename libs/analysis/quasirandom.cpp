@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sobol and Halton points, each computed from its index.
-#include "tutti/quasirandom.hpp"
+#include "tutti/analysis/quasirandom.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <bit>
 
 #include "base/named_errors.hpp"
-#include "op/operands.hpp"
+#include "tutti/extension.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti::random {

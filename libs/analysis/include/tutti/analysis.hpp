@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Data analysis in addition to statistics.hpp and sorting.hpp: covariances, distances, ranks,
-// histograms by row, interpolation, numerical integrals and derivatives. Names and meanings are
+// histograms, interpolation, numerical integrals and derivatives. Names and meanings are
 // those of NumPy and SciPy, if they have the function.
 //
 // Unless stated otherwise, bool and integers become f32, and f16 and bf16 are computed in f32. All
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tutti/analysis/quasirandom.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/sorting.hpp"
 
@@ -59,14 +60,20 @@ enum class rank_method : std::uint8_t {
 TUTTI_API array rankdata(const array& a, rank_method method = rank_method::average,
                          std::optional<integer> axis = {});
 
-/// The p-th percentile, 0 <= p <= 100: quantile() for p / 100.
-TUTTI_API array percentile(const array& a, double p, const reduce_options& options = {},
-                           interpolation method = interpolation::linear);
-/// Several percentiles, along a new first axis of the result.
-TUTTI_API array percentile(const array& a, const std::vector<double>& p,
-                           const reduce_options& options = {},
-                           interpolation method = interpolation::linear);
-
+struct histogram_result {
+  array counts;  ///< i64 [bins]
+  array edges;   ///< [bins + 1], f64 for f64 and integers of 32 bits and more, else f32
+};
+/// The number of elements in each of `bins` equal parts of [low, high]; the last part includes its
+/// upper edge. As in NumPy, edge i is i * ((high - low) / bins) + low in f64, rounded to the dtype
+/// of the edges, and elements are compared with those. Elements outside and NaN are not counted.
+/// Throws value_error for bins < 1, low > high and bounds that are not finite or whose difference
+/// is not; equal bounds are moved apart by 1/2 each.
+TUTTI_API histogram_result histogram(const array& a, std::int64_t bins, double low, double high);
+/// From the smallest to the largest element, which are evaluated; throws value_error if one is NaN.
+TUTTI_API histogram_result histogram(const array& a, std::int64_t bins = 10);
+/// With given ascending edges (1-d, at least 2).
+TUTTI_API histogram_result histogram(const array& a, const array& edges);
 /// histogram() of each line along `axis`, which is replaced by the counts: i64. Throws as
 /// histogram().
 TUTTI_API histogram_result histogram_along(const array& a, std::int64_t bins, double low,
