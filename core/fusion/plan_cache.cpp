@@ -3,15 +3,47 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tutti::fusion {
 namespace {
 
 using words = std::vector<std::uint64_t>;
 
-constexpr std::size_t most_nodes = 4096;
-constexpr std::size_t most_distinct = 256;  // constants, and inputs: they are searched
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
+constexpr std::size_t most_words_of_one = std::size_t{1} << 18;  // of a plan
+
+// Numbers different pairs of words from 1.
+class numbering {
+ public:
+  std::uint64_t of(std::uint64_t a, std::uint64_t b) {
+    if (2 * count_ >= table_.size()) enlarge();
+    entry& e = place_of(a, b);
+    if (e.number == 0) e = {a, b, ++count_};
+    return e.number;
+  }
+
+ private:
+  struct entry {
+    std::uint64_t a = 0, b = 0, number = 0;
+  };
+
+  entry& place_of(std::uint64_t a, std::uint64_t b) {
+    const std::size_t last = table_.size() - 1;
+    std::size_t at = ((a ^ b * 31) * 0x9e3779b97f4a7c15u) >> 32 & last;
+    while (table_[at].number != 0 && (table_[at].a != a || table_[at].b != b)) at = (at + 1) & last;
+    return table_[at];
+  }
+  void enlarge() {
+    const auto old = std::exchange(table_, table(4 * table_.size()));
+    for (const entry& e : old)
+      if (e.number != 0) place_of(e.a, e.b) = e;
+  }
+
+  using table = boost::container::small_vector<entry, 32>;
+  table table_ = table(32);
+  std::uint64_t count_ = 0;
+};
 
 // The structure of a plan, as far as it has been collected.
 class structure {
@@ -20,29 +52,30 @@ class structure {
 
   /// False for a plan whose groups are not kept.
   bool write() {
-    out_.clear();
-    if (p_.nodes.size() > most_nodes) return false;
     for (std::size_t i = 0; i < p_.nodes.size(); ++i)
       if (!add(*p_.nodes[i], p_.stored[i] != 0)) return false;
-    out_.resize(size_);
+    out_.resize(size());
     return true;
   }
 
  private:
   enum tag : std::uint64_t { constant = 1, pending, ready };
 
+  std::size_t size() const { return static_cast<std::size_t>(at_ - out_.data()); }
   // Makes room for that many words.
   void expect(std::size_t count) {
-    if (out_.size() - size_ < count) out_.resize(std::max(2 * out_.size(), size_ + count));
+    const std::size_t used = size();
+    if (out_.size() - used < count) out_.resize(std::max(2 * out_.size(), used + count));
+    at_ = out_.data() + used;
   }
   template <class T>
   void put(T value) {
-    out_[size_++] = static_cast<std::uint64_t>(value);
+    *at_++ = static_cast<std::uint64_t>(value);
   }
   void put(const shape& list) {
     for (const std::int64_t v : list) put(v);
   }
-  // Small numbers, and a larger one.
+  // Small numbers, the last of them in the lowest byte, and a larger one.
   template <class... Small>
   void put_all(std::uint64_t large, Small... small) {
     std::uint64_t word = large;
@@ -57,8 +90,10 @@ class structure {
     put(reinterpret_cast<std::uintptr_t>(n.device));
     put(n.extents);
     if (!add_parameters(n)) return false;
-    for (const auto& input : n.inputs)
-      if (!add_input(*input)) return false;
+    for (const auto& input : n.inputs) {
+      add_input(*input);
+      if (size() > most_words_of_one) return false;
+    }
     return true;
   }
 
@@ -92,66 +127,63 @@ class structure {
     put_all(what.bytes().size(), what.number(), what.channels_last);
     const std::size_t count = (what.bytes().size() + 7) / 8;
     if (count == 0) return;
-    out_[size_ + count - 1] = 0;
-    std::memcpy(out_.data() + size_, what.bytes().data(), what.bytes().size());
-    size_ += count;
+    at_[count - 1] = 0;
+    std::memcpy(at_, what.bytes().data(), what.bytes().size());
+    at_ += count;
   }
 
-  bool add_input(const node& n) {
+  void add_input(const node& n) {
     expect(most_words);
-    if (n.is_constant()) {
-      put_all(place_of(constants_, n.value()), constant, n.type, n.weak, is_zero(n),
-              n.extents.rank());
-      put(n.extents);
-      return constants_.size() <= most_distinct;
-    }
     const node& base = graph::base_of(n);
-    if (base.mark >= 0) {
-      put_all(static_cast<std::uint64_t>(base.mark), pending, n.type, n.is_view(),
-              n.extents.rank());
-      if (!n.is_view()) return true;
-      put(n.extents);
-      put(n.view().where.offset);
-      put(n.view().where.strides);
-      for (const node* v = &n; v != nullptr && v->is_view();
-           v = v->inputs.empty() ? nullptr : v->inputs[0].get()) {
-        expect(2);
-        put(v->references.load(std::memory_order_relaxed));
-      }
-      put(0);  // the end
-      return true;
+    if (n.is_constant())
+      add_constant(n);
+    else if (base.mark >= 0)
+      add_pending(n, base);
+    else
+      add_ready(n, base);
+  }
+
+  void add_constant(const node& n) {
+    put_all(constants_.of(n.value().real.u64, 0), n.type, n.weak, is_zero(n), n.extents.rank(),
+            constant);
+    if (is_complex(n.type)) put(constants_.of(n.value().imaginary.u64, 0));
+    put(n.extents);
+  }
+
+  void add_pending(const node& n, const node& base) {
+    put_all(static_cast<std::uint64_t>(base.mark), n.type, n.is_view(), n.extents.rank(), pending);
+    if (!n.is_view()) return;
+    put(n.extents);
+    put(n.view().where.offset);
+    put(n.view().where.strides);
+    // Who refers to the views between them.
+    for (const node* v = &n; v->is_view();) {
+      expect(3);
+      const node* const next = v->inputs.empty() ? nullptr : v->inputs[0].get();
+      put_all(v->references.load(std::memory_order_relaxed), next == &base);
+      if (next == nullptr) break;
+      v = next;
     }
+    put(0);  // the end
+  }
+
+  void add_ready(const node& n, const node& base) {
     const std::int64_t offset = n.is_view() ? n.view().where.offset : 0;
-    put_all(place_of(inputs_, memory{base.storage, base.storage_offset + offset}), ready, n.type,
-            base.type, n.is_view(), n.extents.rank());
+    const auto memory = inputs_.of(reinterpret_cast<std::uintptr_t>(base.storage),
+                                   static_cast<std::uint64_t>(base.storage_offset + offset));
+    put_all(memory, n.type, base.type, n.is_view(), n.extents.rank(), ready);
     put(reinterpret_cast<std::uintptr_t>(base.device));
     put(n.extents);
     if (n.is_view()) put(n.view().where.strides);
-    return inputs_.size() <= most_distinct;
   }
-
-  template <class List, class T>
-  static std::uint64_t place_of(List& list, const T& value) {
-    const auto found = std::find(list.begin(), list.end(), value);
-    const auto place = static_cast<std::uint64_t>(found - list.begin());
-    if (found == list.end()) list.push_back(value);
-    return place;
-  }
-
-  struct memory {
-    const graph::storage* storage;
-    std::int64_t offset;
-    bool operator==(const memory&) const = default;
-  };
 
   // Those of a node, or of an input, besides the views below it.
   static constexpr std::size_t most_words = 32 + host::most_params / 8;
 
   const plan& p_;
   words& out_;
-  std::size_t size_ = 0;
-  plan_list<graph::constant_value> constants_;
-  plan_list<memory> inputs_;
+  std::uint64_t* at_ = out_.data();  // a pointer, which no word that is written can change
+  numbering constants_, inputs_;     // equal ones have one number
 };
 
 // Groups as numbers: nodes are named by their places in the plan.
@@ -270,11 +302,12 @@ bool plan_cache::recall(plan& p) {
 void plan_cache::keep(const plan& p) {
   if (key_.empty()) return;
   std::vector<std::int32_t> groups = group_writer(p).write();
-  if (bytes_ > most_bytes) {
+  const std::size_t bytes = key_.size() * sizeof key_[0] + groups.size() * sizeof groups[0] + 128;
+  if (bytes_ + bytes > most_bytes) {
     known_.clear();
     bytes_ = 0;
   }
-  bytes_ += key_.size() * sizeof key_[0] + groups.size() * sizeof groups[0] + 128;
+  bytes_ += bytes;
   known_.emplace(key_, std::move(groups));
 }
 

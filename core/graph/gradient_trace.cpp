@@ -96,6 +96,7 @@ void gradient_trace::end() {
     without_evaluations(*device, [&] {
       for (const detail::node_ref& n : kept) {
         if (n->device != device) continue;
+        dropped.reserve(dropped.size() + n->inputs.size());
         std::move(n->inputs.begin(), n->inputs.end(), std::back_inserter(dropped));
         n->inputs.clear();
       }

@@ -200,7 +200,11 @@ void add_device(cl_platform_id platform, cl_device_id id,
   for (cl_uint n = 0; n < count; ++n) wanted.push_back((units + n) / count);
   wanted.insert(wanted.end(), {CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0});
   std::vector<cl_device_id> parts(count);
-  check(clCreateSubDevices(id, wanted.data(), count, parts.data(), nullptr), "clCreateSubDevices");
+  if (clCreateSubDevices(id, wanted.data(), count, parts.data(), nullptr) != CL_SUCCESS) {
+    log(TUTTI_LOG_WARN, whole->name + " cannot be divided into " + std::to_string(count));
+    found.push_back(std::move(whole));
+    return;
+  }
   for (cl_uint n = 0; n < count; ++n) {
     auto part = describe(platform, parts[n]);
     part->name += ", part " + std::to_string(n + 1) + " of " + std::to_string(count);

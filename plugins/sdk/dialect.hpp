@@ -26,12 +26,6 @@ struct dialect {
   // Empty: reduction trees stay in local memory.
   std::string_view shuffle;
   std::string_view group_index, group_count, local_index, global_index, global_size;
-  // The declarations of array and value parameters of a kernel: $t type, $x name, $n number of the
-  // parameter, from 0. index_parameters follow if the index expressions above are not functions:
-  // "uint3 group [[threadgroup_position_in_grid]]". May be empty.
-  std::string_view array_parameter = "$t $x";
-  std::string_view value_parameter = "const $t $x";
-  std::string_view index_parameters;
   std::string_view vector_loop;              // before an innermost loop; $w: lanes; may be empty
   std::string_view unroll;                   // before a loop; $n: iterations
   std::string_view load_f16, store_f16;      // $p pointer, $i index, $v value

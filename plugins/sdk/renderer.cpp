@@ -153,37 +153,22 @@ void program::open_kernel(const char* name, bool main) {
   const std::string qualifiers =
       replaced(text_of(words_.kernel), "$n", std::to_string(layout_.work_group));
   out_.line(qualifiers, " void ", name, "(");
-  uint32_t number = 0;
-  const auto declared = [&](std::string_view form, const std::string& of_type,
-                            const std::string& parameter) {
-    const std::string typed = replaced(text_of(form), "$t", of_type);
-    return replaced(replaced(typed, "$n", std::to_string(number++)), "$x", parameter);
-  };
-  const auto array = [&](const std::string& of_type, const std::string& parameter) {
-    return declared(words_.array_parameter, of_type, parameter);
-  };
-  const auto value = [&](const std::string& of_type, const std::string& parameter) {
-    return declared(words_.value_parameter, of_type, parameter);
-  };
   const uint32_t first = main ? 0 : layout_.inputs;
   for (uint32_t n = first; n < layout_.inputs + layout_.outputs; ++n) {
-    out_.line("    ", array(pointer_type(n), operand(n)), ",");
+    out_.line("    ", pointer_type(n), " ", operand(n), ",");
   }
   if (main) {
     for (uint32_t n = 0; n < desc_.scalar_count; ++n) {
       const uint32_t at = layout_.inputs + n;
       const char* kind = dtypes_[at] == TUTTI_BOOL ? "s" : "v";
-      out_.line("    ", value(type(dtypes_[at]), join(kind, at)), ",");
+      out_.line("    const ", type(dtypes_[at]), " ", kind, at, ",");
     }
   }
-  const std::string end =
-      words_.index_parameters.empty() ? ") {" : join(", ", words_.index_parameters, ") {");
-  out_.line("    ", value("tutti_geometry", "g"), layout_.reduces() ? "," : end);
+  out_.line("    const tutti_geometry g", layout_.reduces() ? "," : ") {");
   if (layout_.reduces()) {
-    const std::string workspace = array(join(words_.global, type(TUTTI_U8), "*"), "workspace");
-    const std::string offset = value(text_of(words_.size_type), "partial_offset");
-    const std::string at_offset = value(text_of(words_.size_type), "partial_at_offset");
-    out_.line("    ", workspace, ", ", offset, ", ", at_offset, end);
+    const std::string offset = join("const ", words_.size_type, " partial_");
+    out_.line("    ", words_.global, type(TUTTI_U8), "* workspace, ", offset, "offset, ", offset,
+              "at_offset) {");
   }
   declare_geometry(main);
   if (main) declare_scalars();

@@ -114,6 +114,7 @@ class evaluation {
                 member->arriving);
       }
       if (n.trace == nullptr || !n.trace->keep_inputs(n)) {
+        dropped.reserve(dropped.size() + n.inputs.size());  // the only step that may throw
         for (graph::node_ref& input : n.inputs) dropped.push_back(std::move(input));
         n.inputs.clear();
       }
