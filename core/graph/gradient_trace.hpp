@@ -9,6 +9,7 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -27,6 +28,17 @@ class gradient_trace : public boost::intrusive_ref_counter<gradient_trace> {
   using running = boost::container::small_vector<gradient_trace*, 4>;
 
   gradient_trace() = default;
+
+  /// The innermost transform that this thread is in; `outer` are the others, from the inside.
+  static gradient_trace*& of_thread();
+  gradient_trace* outer = nullptr;
+  /// Exchanges between ranks that this thread has begun inside of transforms, and their ranks.
+  struct crossings {
+    std::uint64_t count = 0;
+    int ranks = 1;
+    friend bool operator==(const crossings&, const crossings&) = default;
+  };
+  static crossings& crossings_of_thread();
 
   /// The active ones of a and b, either of which may be null; null if none is active.
   static trace_ref join(const trace_ref& a, const trace_ref& b);
@@ -49,6 +61,13 @@ class gradient_trace : public boost::intrusive_ref_counter<gradient_trace> {
   /// Reverts that, for a node that is being destroyed.
   void forget(const node& n) noexcept;
 
+  /// Adds a custom_rule whose backward function exchanges values between ranks. All ranks add
+  /// theirs in the same order, and run them in the reverse order, also those without cotangents.
+  void add_exchange(const detail::node_ref& rule);
+  const std::vector<detail::node_ref>& exchanges() const { return exchanges_; }
+  /// Ranks of the job that takes part in the function; 1: this process alone.
+  int ranks() const;
+
   /// Ends the trace of one transform. Nodes that no other active trace needs drop their inputs;
   /// pending ones do so when they are evaluated.
   void end();
@@ -63,6 +82,7 @@ class gradient_trace : public boost::intrusive_ref_counter<gradient_trace> {
   std::atomic<bool> ended_{false};
   std::mutex mutex_;
   std::vector<node*> kept_;  // by node::kept_at
+  std::vector<detail::node_ref> exchanges_;
 };
 
 }  // namespace tutti::graph

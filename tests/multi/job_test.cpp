@@ -261,10 +261,6 @@ BOOST_AUTO_TEST_CASE(refuses_what_it_does_not_do) {
         message_of<dtype_error>([&] { j.all_reduce(zeros({2}, dtype::i32), reduction::avg); }),
         {"i32", "avg"});
     require_text(message_of<value_error>([&] { j.all_reduce(array()); }), {"all_reduce"});
-    require_text(message_of<value_error>([&] {
-                   grad([&](const array& x) { return sum(j.all_reduce(x)); })(ones({2}));
-                 }),
-                 {"all_reduce", "gradient"});
     require_text(message_of<value_error>([&] { j.broadcast(zeros({1}), j.size()); }),
                  {"rank " + std::to_string(j.size()) + " of"});
     require_text(message_of<value_error>([&] { j.send(zeros({1}), -1); }), {"rank -1 of"});
