@@ -23,6 +23,9 @@ void run_ranks(
     int size, const std::function<void(const tutti::job&)>& body, double time_limit = 60,
     const std::function<std::string(int)>& program = [](int) { return "test"; });
 
+/// Whether the table takes the memory of CUDA devices, as those of the emulator.
+extern bool host_reads_devices;
+
 /// body(job) on one rank, and on threads; where mpirun has started this process, between its ranks.
 /// Fails the test case where the body throws: Boost's macros are for one thread.
 void on_ranks(const std::function<void(const tutti::job&)>& body);

@@ -6,8 +6,9 @@
  * `communication` beside the device plugins' files, and exports one symbol,
  * tutti_communication_entry, which calls nothing of the library that it stands for.
  *
- * All memory is the host's. What a request reads or writes stays until the request is done. All
- * ranks begin the same collectives in the same order.
+ * All memory is the host's, except where takes_cuda_memory allows that of CUDA. What a request
+ * reads or writes stays until the request is done. All ranks begin the same collectives in the same
+ * order.
  */
 #ifndef TUTTI_COMMUNICATION_H
 #define TUTTI_COMMUNICATION_H
@@ -19,7 +20,7 @@ extern "C" {
 #endif
 
 #define TUTTI_COMMUNICATION_MAJOR 1
-#define TUTTI_COMMUNICATION_MINOR 0
+#define TUTTI_COMMUNICATION_MINOR 1
 
 typedef struct tutti_job tutti_job;
 typedef struct tutti_request tutti_request;
@@ -72,6 +73,11 @@ typedef struct tutti_communication_api {
    * message that names the ranks that did not come; the request and its memory are lost then, and
    * only `abort` may follow. */
   tutti_status* (*wait)(tutti_request* request, double seconds);
+
+  /* Since 1.1; may be NULL. Whether `data` and `out` of exchanges of this kind may be addresses in
+   * the memory of CUDA devices; 0: no. Work on the memory has finished when `begin` is called, and
+   * what was received can be used after `wait`. Ranks need not answer the same. */
+  uint32_t (*takes_cuda_memory)(tutti_job* job, int32_t kind);
 } tutti_communication_api;
 
 #define TUTTI_COMMUNICATION_ENTRY "tutti_communication_entry"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives between ranks, in host memory: the memory of arrays themselves if their device is the
-// host, otherwise copies in both directions.
+// Collectives between ranks, in host memory, or in that of devices if the communication plugin
+// takes it; otherwise with copies in both directions.
 #include "tutti/job.hpp"
 
 #include <fmt/format.h>
@@ -30,13 +30,13 @@ constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a message
 // For reductions: one chunk is sent while the next is added. Open MPI 4 does not split them.
 constexpr std::uint64_t most_reduced = std::uint64_t{4} << 20;
 
-// A copy of an array's values in host memory.
-class host_copy {
+// A copy of an array's values in host memory, or on the array's device.
+class message_copy {
  public:
-  explicit host_copy(const array& a)
+  message_copy(const array& a, bool on_host)
       : on_(a.device()),
         bytes_(a.nbytes()),
-        tensor_(to_dlpack(contiguous(a), {.to_cpu = true, .copy = true}),
+        tensor_(to_dlpack(contiguous(a), {.to_cpu = on_host, .copy = true}),
                 [](DLManagedTensorVersioned* t) { t->deleter(t); }) {}
 
   std::byte* data() const {
@@ -153,7 +153,7 @@ array of_reduced(const job& ranks, const array& value, const array& cotangent, r
 class transfer {
  public:
   /// Starts `what` for `bytes` of the values, beginning at `from`.
-  transfer(job_state& job, const char* op, tutti_exchange what, host_copy values,
+  transfer(job_state& job, const char* op, tutti_exchange what, message_copy values,
            std::uint64_t from, std::uint64_t bytes)
       : job_(job), op_(op), values_(std::move(values)) {
     const std::uint64_t most = what.kind == TUTTI_EXCHANGE_ALL_REDUCE ? most_reduced : most_bytes;
@@ -163,7 +163,7 @@ class transfer {
       requests_.push_back(job.start(op, what, values_.memory()));
     }
   }
-  transfer(job_state& job, const char* op, const tutti_exchange& what, const host_copy& values)
+  transfer(job_state& job, const char* op, const tutti_exchange& what, const message_copy& values)
       : transfer(job, op, what, values, 0, values.bytes()) {}
 
   void leave() {
@@ -177,7 +177,7 @@ class transfer {
  private:
   job_state& job_;
   const char* op_;
-  host_copy values_;
+  message_copy values_;
   std::vector<tutti_request*> requests_;
 };
 
@@ -194,7 +194,8 @@ std::vector<array> reduced(job_state& job, const std::vector<array>& values, red
   std::vector<transfer> transfers;
   for (const array& a : joined) {  // waits for one while earlier ones are in transfer
     what.dtype = static_cast<std::int32_t>(a.dtype());
-    transfers.emplace_back(job, "all_reduce", what, host_copy(a));
+    transfers.emplace_back(job, "all_reduce", what,
+                           message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_ALL_REDUCE)));
   }
 
   std::vector<array> out;
@@ -213,7 +214,7 @@ std::vector<array> reduced(job_state& job, const std::vector<array>& values, red
 }
 
 // bytes[rank] of every rank, concatenated in `all`.
-void gather_bytes(job_state& job, const host_copy& own, const host_copy& all,
+void gather_bytes(job_state& job, const message_copy& own, const message_copy& all,
                   const std::vector<std::uint64_t>& bytes) {
   const char* const op = "all_gather";
   if (all.bytes() <= most_bytes) {
@@ -222,7 +223,7 @@ void gather_bytes(job_state& job, const host_copy& own, const host_copy& all,
     what.bytes = own.bytes();
     what.out = all.data();
     what.sizes = bytes.data();
-    const auto both = std::make_shared<std::pair<host_copy, host_copy>>(own, all);
+    const auto both = std::make_shared<std::pair<message_copy, message_copy>>(own, all);
     return job.wait(job.start(op, what, both), op);
   }
   std::uint64_t at = 0;
@@ -248,8 +249,11 @@ array gathered(job_state& job, const array& value, int along, std::int64_t& firs
   joined[0] = std::accumulate(extents.begin(), extents.end(), std::int64_t{0});
   std::vector<std::uint64_t> bytes;
   for (const std::int64_t e : extents) bytes.push_back(static_cast<std::uint64_t>(e) * row);
-  const host_copy all(zeros(joined, own.dtype(), own.device()));
-  if (all.bytes() > 0) gather_bytes(job, host_copy(own), all, bytes);
+  const array room = zeros(joined, own.dtype(), own.device());
+  // Parts of large arrays are copied on the host.
+  const bool on_host = room.nbytes() > most_bytes || job.needs_host(own, TUTTI_EXCHANGE_ALL_GATHER);
+  const message_copy all(room, on_host);
+  if (all.bytes() > 0) gather_bytes(job, message_copy(own, on_host), all, bytes);
   return moveaxis(all.as_array(), {0}, {along});
 }
 
@@ -259,7 +263,7 @@ std::vector<array> sent_by(job_state& job, const std::vector<array>& values, int
   std::vector<transfer> transfers;
   for (const array& a : values)
     transfers.emplace_back(job, "broadcast", multi::exchange_of(TUTTI_EXCHANGE_BROADCAST, root),
-                           host_copy(a));
+                           message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_BROADCAST)));
   std::vector<array> out;
   for (transfer& t : transfers) out.push_back(t.finish());
   return out;
@@ -359,7 +363,8 @@ void multi::send_array(job_state& job, const array& value, int to, int tag) {
   what.bytes = sizeof *record;
   job.leave(job.start("send", what, record), "send");
   what.tag = tag;
-  transfer(job, "send", what, host_copy(value)).leave();
+  transfer(job, "send", what, message_copy(value, job.needs_host(value, TUTTI_EXCHANGE_SEND)))
+      .leave();
 }
 
 array multi::of_all_ranks(const job& ranks, const array& value) {
@@ -379,7 +384,9 @@ array multi::receive_array(job_state& job, int from, int tag, const device& on) 
   job.wait(job.start("receive", what, record), "receive");
   what.tag = tag;
   const array room = zeros(extents_of(*record), static_cast<dtype>(record->dtype), on);
-  return transfer(job, "receive", what, host_copy(room)).finish();
+  return transfer(job, "receive", what,
+                  message_copy(room, job.needs_host(room, TUTTI_EXCHANGE_RECEIVE)))
+      .finish();
 }
 
 }  // namespace tutti

@@ -63,6 +63,8 @@ class TUTTI_INTERNAL_API job_state {
   int rank() const { return static_cast<int>(rank_); }
   int size() const { return static_cast<int>(size_); }
   double time_limit() const { return time_limit_; }
+  /// Whether exchanges need a copy of `a` on the host: its memory is not taken where it is.
+  bool needs_host(const array& a, tutti_exchange_kind kind) const;
 
   /// Starts an exchange, which uses `memory`.
   tutti_request* start(std::string_view op, const tutti_exchange& what,
