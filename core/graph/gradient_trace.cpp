@@ -74,9 +74,9 @@ gradient_trace*& gradient_trace::of_thread() {
   return innermost;
 }
 
-gradient_trace::crossings& gradient_trace::crossings_of_thread() {
-  static thread_local crossings begun;
-  return begun;
+int& gradient_trace::ranks_of_thread() {
+  static thread_local int ranks = 1;
+  return ranks;
 }
 
 void gradient_trace::add_exchange(const detail::node_ref& rule) {

@@ -9,7 +9,6 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <cstddef>
-#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -32,13 +31,8 @@ class gradient_trace : public boost::intrusive_ref_counter<gradient_trace> {
   /// The innermost transform that this thread is in; `outer` are the others, from the inside.
   static gradient_trace*& of_thread();
   gradient_trace* outer = nullptr;
-  /// Exchanges between ranks that this thread has begun inside of transforms, and their ranks.
-  struct crossings {
-    std::uint64_t count = 0;
-    int ranks = 1;
-    friend bool operator==(const crossings&, const crossings&) = default;
-  };
-  static crossings& crossings_of_thread();
+  /// Ranks between which this thread has exchanged values in a function with a custom gradient.
+  static int& ranks_of_thread();
 
   /// The active ones of a and b, either of which may be null; null if none is active.
   static trace_ref join(const trace_ref& a, const trace_ref& b);

@@ -2,8 +2,10 @@
 //
 // Gradients of functions over the ranks of a job, against those of the whole array on one device.
 #include <boost/test/unit_test.hpp>
+#include <exception>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -411,6 +413,21 @@ BOOST_AUTO_TEST_CASE(the_backward_pass_has_one_order_on_all_ranks) {
       })(x);
     });
     require(refused.find("being differentiated") != std::string::npos, refused);
+    const std::string elsewhere = message_of<value_error>([&] {
+      grad([&](const array& a) {
+        std::exception_ptr failure;
+        std::thread([&] {
+          try {
+            j.all_reduce(a);
+          } catch (...) {
+            failure = std::current_exception();
+          }
+        }).join();
+        if (failure) std::rethrow_exception(failure);
+        return sum(a);
+      })(x);
+    });
+    require(elsewhere.find("in the thread") != std::string::npos, elsewhere);
     const auto sum_of_complex = [&](const array& a) {
       return sum(real(j.all_gather(a.astype(dtype::c128))));
     };

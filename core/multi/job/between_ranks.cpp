@@ -4,6 +4,7 @@
 // any rank, because the backward pass exchanges values again.
 #include "graph/build.hpp"
 #include "multi/job/job_state.hpp"
+#include "multi/loop/gradients.hpp"
 
 namespace tutti::multi {
 
@@ -11,25 +12,26 @@ std::vector<array> between_ranks(job_state& job, const std::vector<array>& argum
                                  const vector_function& forward,
                                  const backward_function& backward) {
   using graph::gradient_trace;
-  gradient_trace* const innermost = gradient_trace::of_thread();
-  if (innermost == nullptr || job.size() == 1) return forward(arguments);
-  gradient_trace::crossings& crossings = gradient_trace::crossings_of_thread();
-  crossings = {crossings.count + 1, job.size()};
-
-  // Bit i: arguments depend on variables of the i-th transform. Parts without elements do not.
-  array_record own{0, 1, {}};
-  std::int64_t bit = 1;
-  for (gradient_trace* t = innermost; t != nullptr; t = t->outer, bit *= 2)
+  // Bit i: arguments depend on variables of the i-th transform of this thread, on any rank. Parts
+  // without elements do not.
+  std::int64_t of_any = 0, bit = 1;
+  if (gradient_trace* t = gradient_trace::of_thread()) {
+    gradient_trace::ranks_of_thread() = job.size();
+    array_record own{0, 1, {}};
+    for (; t != nullptr; t = t->outer, bit *= 2)
+      for (const array& a : arguments)
+        if (a.node()->is_traced() && a.node()->trace->includes(*t)) own.extents[0] |= bit;
+    for (const std::int64_t bits : job.agree("gradient", 0, {&own, 1}, 0)) of_any |= bits;
+  }
+  if (of_any == 0) {
     for (const array& a : arguments)
-      if (graph::get(a, "gradient").is_traced() && a.node()->trace->includes(*t))
-        own.extents[0] |= bit;
-  std::int64_t of_any = 0;
-  for (const std::int64_t bits : job.agree("gradient", 0, {&own, 1}, 0)) of_any |= bits;
-  if (of_any == 0) return forward(arguments);
+      require_no_gradient(a, "job", "an array", "exchange it in the thread that differentiates it");
+    return forward(arguments);
+  }
 
   graph::trace_ref trace;
   bit = 1;
-  for (gradient_trace* t = innermost; t != nullptr; t = t->outer, bit *= 2)
+  for (gradient_trace* t = gradient_trace::of_thread(); t != nullptr; t = t->outer, bit *= 2)
     if ((of_any & bit) != 0) trace = gradient_trace::join(trace, t);
   std::vector<array> detached;
   for (const array& a : arguments) detached.push_back(graph::detach(a));
