@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::ptrdiff_t inactive = -1;
 
+bool crosses_ranks(const graph::node& n) {
+  return n.kind == graph::kind::custom_rule && n.custom_rule().ranks > 1;
+}
+
 // Nodes between variables and results, inputs first, and the position of each. Nodes outside of the
 // trace are not followed, because they need not keep their inputs.
 class tape {
@@ -23,6 +27,9 @@ class tape {
        const graph::gradient_trace& trace)
       : trace_(trace) {
     for (const array& v : variables) variables_.insert(v.node().get());
+    // First, so that they are in the order in which they were made, which all ranks share: each
+    // depends on earlier ones only.
+    for (const detail::node_ref& rule : trace.exchanges()) visit(rule);
     for (const array& r : results) visit(r.node());
   }
 
@@ -57,7 +64,7 @@ class tape {
           top.active |= known->second != inactive;
         continue;
       }
-      const bool active = top.active || is_variable(top.node.get());
+      const bool active = top.active || is_variable(top.node.get()) || crosses_ranks(*top.node);
       if (active) {
         places_[top.node.get()] = static_cast<std::ptrdiff_t>(order.size());
         order.push_back(std::move(top.node));
@@ -135,8 +142,9 @@ std::vector<array> backward(std::span<const array> results, std::span<const arra
     if (recorded.is_variable(n.get())) continue;
     std::vector<array> found;
     if (n->kind == graph::kind::custom_rule) {
-      const std::vector<array> of_values = gathered.take(*n);
-      if (!of_values.empty()) found = custom_cotangents(n, of_values, order);
+      std::vector<array> of_values = gathered.take(*n);
+      if (crosses_ranks(*n)) of_values.resize(n->custom_rule().values.size());
+      if (!of_values.empty() || crosses_ranks(*n)) found = custom_cotangents(n, of_values, order);
     } else if (sums[i].valid()) {
       const array g = std::exchange(sums[i], array());
       if (is_custom_result(*n))

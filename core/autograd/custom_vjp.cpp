@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions with custom gradients: what they record, and their part of the backward pass.
+#include <algorithm>
 #include <utility>
 
 #include "autograd/gradients.hpp"
@@ -34,11 +35,14 @@ std::vector<array> call(const vector_function& forward, const backward_function&
   bool traced = false;
   for (const array& a : arguments) traced |= graph::get(a, op_name).is_traced();
   if (!traced) return forward(arguments);
+  int& ranks = graph::gradient_trace::ranks_of_thread();
+  const int before = std::exchange(ranks, 1);
   std::vector<array> values = forward(without_history(arguments));
   check_values(values);
   for (array& value : values) value = op::cast(value, op::type_of(value, op_name), op_name);
   const std::size_t count = values.size();
-  const detail::node_ref rule = graph::custom_rule(arguments, {backward, std::move(values)});
+  const detail::node_ref rule = graph::custom_rule(arguments, {backward, std::move(values), ranks});
+  ranks = std::max(ranks, before);
   std::vector<array> results;
   for (std::size_t i = 0; i < count; ++i) results.push_back(graph::custom_result(rule, i));
   return results;

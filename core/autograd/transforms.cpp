@@ -3,10 +3,12 @@
 // value_and_grad, grad and vjp: record a function on new variables of a trace, run the backward
 // pass, end the trace.
 #include <numeric>
+#include <utility>
 
 #include "autograd/backward.hpp"
 #include "op/operands.hpp"
 #include "tutti/grad.hpp"
+#include "tutti/movement.hpp"
 
 namespace tutti {
 namespace {
@@ -14,8 +16,9 @@ namespace {
 // The trace of one call of a transform, which ends with it, even if the function throws.
 class recording {
  public:
-  recording() = default;
+  recording() { trace_->outer = std::exchange(graph::gradient_trace::of_thread(), trace_.get()); }
   ~recording() {
+    graph::gradient_trace::of_thread() = trace_->outer;
     try {
       trace_->end();
     } catch (...) {
@@ -103,7 +106,8 @@ std::pair<array, std::vector<array>> differentiate(const function& f,
       make_variables(scope, arguments, positions(argnums, arguments.size(), op), op);
   const array value = require_scalar(f(v.arguments), op);
   const array results[] = {value};
-  const array cotangents[] = {ones_like(value)};
+  // Over ranks: their mean, which counts a value that is the same on each rank once.
+  const array cotangents[] = {full_like(value, 1.0 / scope.trace()->ranks())};
   return {value, autograd::backward(results, cotangents, v.chosen, *scope.trace())};
 }
 

@@ -238,11 +238,13 @@ array tracer(const array& a, const trace_ref& trace) {
                       gradient_trace::join(trace, kept.node()->trace));
 }
 
-node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule) {
+node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule,
+                     const trace_ref& trace) {
   const opened_device* device = nullptr;  // any one in use: its lock guards the inputs
   for (const array& a : arguments)
     if (a.node()->device != nullptr) device = a.node()->device;
   node_ref n(new node(kind::custom_rule, dtype::u8, {0}, device));
+  n->trace = trace;
   for (const array& a : arguments) {
     n->inputs.push_back(a.node());
     n->trace = gradient_trace::join(n->trace, a.node()->trace);
@@ -250,7 +252,9 @@ node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule) 
   // A constant would have no history.
   for (array& value : rule.values)
     value = stored(value, value.node()->device != nullptr ? value.node()->device : device);
+  const bool crosses = rule.ranks > 1;
   n->record = std::make_unique<custom_rule_params>(std::move(rule));
+  if (crosses && n->trace != nullptr) n->trace->add_exchange(n);
   return n;
 }
 

@@ -46,8 +46,10 @@ array view(const array& a, const shape& extents, const layout& where, view_op op
            const shape& arguments = {}, const shape& steps = {});
 /// A new variable of `trace` with the value of a.
 array tracer(const array& a, const trace_ref& trace);
-/// The node through which gradients of `values` (valid, not traced) flow to `arguments`.
-detail::node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule);
+/// The node through which gradients of `values` (valid, not traced) flow to `arguments`. It belongs
+/// to their traces and to `trace`.
+detail::node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule,
+                             const trace_ref& trace = {});
 /// Value `number` of such a node, with its history.
 array custom_result(const detail::node_ref& rule, std::size_t number);
 

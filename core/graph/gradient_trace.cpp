@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "graph/build.hpp"
 #include "graph/node.hpp"
@@ -69,6 +70,26 @@ void gradient_trace::forget(const node& n) noexcept {
   kept_.pop_back();
 }
 
+gradient_trace*& gradient_trace::of_thread() {
+  static thread_local gradient_trace* innermost = nullptr;
+  return innermost;
+}
+
+int& gradient_trace::ranks_of_thread() {
+  static thread_local int ranks = 1;
+  return ranks;
+}
+
+void gradient_trace::add_exchange(const detail::node_ref& rule) {
+  running all;
+  add_running(all);
+  for (gradient_trace* one : all) one->exchanges_.push_back(rule);
+}
+
+int gradient_trace::ranks() const {
+  return exchanges_.empty() ? 1 : exchanges_.front()->custom_rule().ranks;
+}
+
 // The kept nodes that are still referenced; nodes being destroyed need nothing.
 std::vector<detail::node_ref> gradient_trace::take_kept() {
   std::vector<detail::node_ref> out;
@@ -84,6 +105,7 @@ std::vector<detail::node_ref> gradient_trace::take_kept() {
 }
 
 void gradient_trace::end() {
+  const std::vector<detail::node_ref> rules = std::exchange(exchanges_, {});
   std::vector<detail::node_ref> kept = take_kept();
   // Inputs that another transform also needs are now kept by that transform.
   std::erase_if(kept, [](const detail::node_ref& n) { return n->trace->keep_inputs(*n); });

@@ -28,6 +28,12 @@ class gradient_trace : public boost::intrusive_ref_counter<gradient_trace> {
 
   gradient_trace() = default;
 
+  /// The innermost transform that this thread is in; `outer` are the others, from the inside.
+  static gradient_trace*& of_thread();
+  gradient_trace* outer = nullptr;
+  /// Ranks between which this thread has exchanged values in a function with a custom gradient.
+  static int& ranks_of_thread();
+
   /// The active ones of a and b, either of which may be null; null if none is active.
   static trace_ref join(const trace_ref& a, const trace_ref& b);
 
@@ -49,6 +55,13 @@ class gradient_trace : public boost::intrusive_ref_counter<gradient_trace> {
   /// Reverts that, for a node that is being destroyed.
   void forget(const node& n) noexcept;
 
+  /// Adds a custom_rule whose backward function exchanges values between ranks. All ranks add
+  /// theirs in the same order, and run them in the reverse order, also those without cotangents.
+  void add_exchange(const detail::node_ref& rule);
+  const std::vector<detail::node_ref>& exchanges() const { return exchanges_; }
+  /// Ranks of the job that takes part in the function; 1: this process alone.
+  int ranks() const;
+
   /// Ends the trace of one transform. Nodes that no other active trace needs drop their inputs;
   /// pending ones do so when they are evaluated.
   void end();
@@ -63,6 +76,7 @@ class gradient_trace : public boost::intrusive_ref_counter<gradient_trace> {
   std::atomic<bool> ended_{false};
   std::mutex mutex_;
   std::vector<node*> kept_;  // by node::kept_at
+  std::vector<detail::node_ref> exchanges_;
 };
 
 }  // namespace tutti::graph

@@ -104,6 +104,7 @@ struct custom_rule_params {
                                    const std::vector<array>&)>
       backward;
   std::vector<array> values;  // without history
+  int ranks = 1;              // of the job between which `backward` exchanges values
 };
 
 /// An operator of the ABI with its parameters, as passed to plugins.

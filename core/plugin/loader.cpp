@@ -175,7 +175,7 @@ const tutti_communication_api& load_communication(const fs::path& path, const st
       library.get<std::remove_pointer_t<tutti_communication_entry_fn>>(symbol)();
   if (api == nullptr) throw plugin_error("it returns no table");
   if (api->abi_major != TUTTI_COMMUNICATION_MAJOR ||
-      api->struct_size < sizeof(tutti_communication_api))
+      api->struct_size < offsetof(tutti_communication_api, takes_cuda_memory))
     throw plugin_error(fmt::format("built for communication ABI {}.{}, this library has {}.{}",
                                    api->abi_major, api->abi_minor, TUTTI_COMMUNICATION_MAJOR,
                                    TUTTI_COMMUNICATION_MINOR));

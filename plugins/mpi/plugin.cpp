@@ -3,6 +3,9 @@
 // The communication plugin for MPI 3. Waiting polls with a time limit; a rank that reaches it
 // queries all ranks, and names those that do not answer.
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 #include <sched.h>
 
 #include <chrono>
@@ -265,6 +268,17 @@ tutti_status* wait(tutti_request* request, double seconds) {
   });
 }
 
+// Open MPI's MPI_Iallreduce and functions of reductions need host memory.
+uint32_t takes_cuda_memory(tutti_job*, int32_t kind) {
+  int takes = 0;
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+  takes = MPIX_Query_cuda_support();
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+  if (MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &takes) != MPI_SUCCESS) takes = 0;
+#endif
+  return takes != 0 && kind != TUTTI_EXCHANGE_ALL_REDUCE ? 1 : 0;
+}
+
 }  // namespace
 
 extern "C" TUTTI_PLUGIN_EXPORT const tutti_communication_api* tutti_communication_entry(void) {
@@ -277,6 +291,7 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_communication_api* tutti_communicatio
                                               abort_all,
                                               begin,
                                               test,
-                                              wait};
+                                              wait,
+                                              takes_cuda_memory};
   return &api;
 }

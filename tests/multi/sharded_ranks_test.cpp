@@ -22,6 +22,7 @@ using collective::reduction;
 using tutti_test::message_of;
 using tutti_test::on_ranks;
 using tutti_test::require;
+using tutti_test::splits;
 
 device_group group_of(const job& j) {
   std::vector<device> members{default_device()};
@@ -62,13 +63,6 @@ void require_parts(const sharded& got, const array& expected, const std::string&
     require_equal(got.parts()[i], got.axis() == 0 ? expected(own) : expected(all(), own),
                   what + ": a part");
   }
-}
-
-std::vector<std::pair<std::string, shares>> splits(const device_group& group) {
-  std::vector<double> rising, last(group.total(), 0.0);
-  for (std::size_t i = 0; i < group.total(); ++i) rising.push_back(1.0 + static_cast<double>(i));
-  last.back() = 1;
-  return {{"equal", shares::equal()}, {"rising", rising}, {"all to the last", last}};
 }
 
 }  // namespace

@@ -182,9 +182,13 @@ tutti_status* wait(tutti_request* request, double seconds) {
   });
 }
 
+uint32_t takes_cuda_memory(tutti_job*, int32_t) { return tutti_test::host_reads_devices ? 1 : 0; }
+
 }  // namespace
 
 namespace tutti_test {
+
+bool host_reads_devices = false;
 
 void on_ranks(const std::function<void(const tutti::job&)>& body) {
   const auto check = [](auto&& run) {
@@ -210,7 +214,8 @@ static const tutti_communication_api& thread_communication() {
                                               abort_all,
                                               begin,
                                               test,
-                                              wait};
+                                              wait,
+                                              takes_cuda_memory};
   return api;
 }
 

@@ -8,9 +8,12 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tutti/communication.h"
 #include "tutti/job.hpp"
+#include "tutti/multi.hpp"
 
 namespace tutti_test {
 
@@ -20,11 +23,22 @@ void run_ranks(
     int size, const std::function<void(const tutti::job&)>& body, double time_limit = 60,
     const std::function<std::string(int)>& program = [](int) { return "test"; });
 
+/// Whether the table takes the memory of CUDA devices, as those of the emulator.
+extern bool host_reads_devices;
+
 /// body(job) on one rank, and on threads; where mpirun has started this process, between its ranks.
 /// Fails the test case where the body throws: Boost's macros are for one thread.
 void on_ranks(const std::function<void(const tutti::job&)>& body);
 inline void require(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error(what);
+}
+
+/// Ways to split an axis, one of which leaves all but the last device without elements.
+inline std::vector<std::pair<std::string, tutti::shares>> splits(const tutti::device_group& group) {
+  std::vector<double> rising, last(group.total(), 0.0);
+  for (std::size_t i = 0; i < group.total(); ++i) rising.push_back(1.0 + static_cast<double>(i));
+  last.back() = 1;
+  return {{"equal", tutti::shares::equal()}, {"rising", rising}, {"all to the last", last}};
 }
 
 }  // namespace tutti_test

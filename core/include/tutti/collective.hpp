@@ -6,11 +6,11 @@
 // them, and its gradient follows from theirs. docs/multi-device.md describes the algorithms.
 //
 // For a group over the ranks of a job all ranks call the same function, with the arrays of their
-// own members. It returns when the exchange between the ranks is done, has no gradient, and takes
-// the time limit of the job. Reductions, first within each rank, are of integers and floats and
-// ignore `deterministic` and `algorithm` between ranks; broadcast and scatter take the value of
-// rank 0, and reduce and gather give each rank the result on its `root`. A communicator is of one
-// process.
+// own members. It returns when the exchange between the ranks is done, and takes the time limit of
+// the job; its gradient is described in tutti/job.hpp. Reductions, first within each rank, are of
+// integers and floats and ignore `deterministic` and `algorithm` between ranks; broadcast and
+// scatter take the value of rank 0, whose gradient all ranks get as that of their `value`, and
+// reduce and gather give each rank the result on its `root`. A communicator is of one process.
 //
 // Errors are thrown before any data moves, and name both participants with their values:
 // value_error if the number of arrays differs from the group's, device_error for an array that is

@@ -6,8 +6,9 @@
  * `communication` beside the files of device plugins, and exports one symbol,
  * tutti_communication_entry, which must not call the communication library.
  *
- * All memory is host memory. The memory that a request reads or writes must stay valid until the
- * request is done. All ranks begin the same collectives in the same order.
+ * All memory is host memory, except where takes_cuda_memory allows that of CUDA. The memory that a
+ * request reads or writes must stay valid until the request is done. All ranks begin the same
+ * collectives in the same order.
  */
 #ifndef TUTTI_COMMUNICATION_H
 #define TUTTI_COMMUNICATION_H
@@ -19,7 +20,7 @@ extern "C" {
 #endif
 
 #define TUTTI_COMMUNICATION_MAJOR 1
-#define TUTTI_COMMUNICATION_MINOR 0
+#define TUTTI_COMMUNICATION_MINOR 1
 
 typedef struct tutti_job tutti_job;
 typedef struct tutti_request tutti_request;
@@ -73,6 +74,11 @@ typedef struct tutti_communication_api {
    * message that names the missing ranks; the request and its memory cannot be released then, and
    * only `abort` may be called. */
   tutti_status* (*wait)(tutti_request* request, double seconds);
+
+  /* Since 1.1; may be NULL. Whether `data` and `out` of exchanges of this kind may be addresses in
+   * the memory of CUDA devices; 0: no. Work on the memory has finished when `begin` is called, and
+   * what was received can be used after `wait`. Ranks need not answer the same. */
+  uint32_t (*takes_cuda_memory)(tutti_job* job, int32_t kind);
 } tutti_communication_api;
 
 #define TUTTI_COMMUNICATION_ENTRY "tutti_communication_entry"

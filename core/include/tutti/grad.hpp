@@ -22,7 +22,9 @@ using vector_function = std::function<std::vector<array>(const std::vector<array
 /// A function that returns the value of f and its gradients with respect to the arguments `argnums`
 /// (empty: all). The value must be one floating element (shape_error otherwise, dtype_error if it
 /// is complex); arguments must be floating or complex (dtype_error). Everything stays lazy: eval
-/// value and gradients together. An empty f throws value_error here, and in grad and vjp.
+/// value and gradients together. Over the ranks of a job the mean of their values is
+/// differentiated, which is the value if all ranks return the same (tutti/job.hpp). An empty f
+/// throws value_error here, and in grad and vjp.
 TUTTI_API std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)>
 value_and_grad(function f, std::vector<int> argnums = {});
 

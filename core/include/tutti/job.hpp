@@ -6,13 +6,23 @@
 //
 // All ranks call the same functions in the same order, from one thread at a time. Arrays are
 // evaluated, and each function returns when its results are available; they are on the device of
-// the argument. These functions have no gradients.
+// the argument.
+//
+// Gradients: value_and_grad of a function that all ranks call, and that calls these functions,
+// differentiates the mean of the values that the ranks return. If all return the same value, such
+// as a loss that all_reduce gave them, this is that value, counted once. Each rank gets the
+// gradient with respect to its own arguments; if these are copies of one array, the sum over the
+// ranks, all_reduce(), is the gradient of that array, except where shard(), replicate() or a
+// collective that takes one value of all ranks has formed it. The backward pass exchanges
+// cotangents, on all ranks in the reverse order of the forward pass, also where a rank needs none.
+// vjp takes the cotangents of each rank's own values. send() and receive() have no gradients, nor
+// have complex numbers.
 //
 // Throws, on all ranks and before values are sent, dtype_error and shape_error for mismatches, with
 // two ranks and the values of each; value_error if ranks call different functions, for an invalid
-// rank and for an array that is being differentiated; device_error TUTTI_ERROR_TIMEOUT with the
-// ranks that did not call within the time limit. After that every call throws, and the end of the
-// process ends the job.
+// rank and if send() gets an array that is being differentiated; device_error TUTTI_ERROR_TIMEOUT
+// with the ranks that did not call within the time limit. After that every call throws, and the end
+// of the process ends the job.
 #pragma once
 
 #include <cstdint>

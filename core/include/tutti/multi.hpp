@@ -110,10 +110,10 @@ class TUTTI_API sharded {
 };
 
 /// Splits `a` along `axis` and moves each part to its member. All ranks of a job pass the same
-/// array, and each keeps its own parts.
+/// array, and each keeps its own parts; the gradient of the whole array is the same on each rank.
 TUTTI_API sharded shard(const array& a, const device_group& group, integer axis = 0,
                         const shares& by = {});
-/// A copy of `a` on every member; in a job, of rank 0's `a`.
+/// A copy of `a` on every member; in a job, of rank 0's `a`, and each rank gets the same gradient.
 TUTTI_API sharded replicate(const array& a, const device_group& group,
                             const collective::options& how = {});
 TUTTI_API std::vector<sharded> replicate(const std::vector<array>& arrays,

@@ -24,13 +24,17 @@ std::vector<array> own_parts(const device_group& group, const array& whole, inte
   return out;
 }
 
+array of_rank_0(const device_group& group, const array& value) {
+  return group.ranks()->broadcast(of_all_ranks(*group.ranks(), value));
+}
+
 }  // namespace
 
 std::vector<array> broadcast(const device_group& group, const array& value, const options& how) {
   const device_group local = group.local();
   const std::size_t root = owner(local, value, "broadcast");
   const array start = on_member(value, local[root], "broadcast", "the value");
-  return collective::broadcast(local, group.ranks()->broadcast(start), how);
+  return collective::broadcast(local, of_rank_0(group, start), how);
 }
 
 array reduce(const device_group& group, const std::vector<array>& values, const device& root,
@@ -74,7 +78,7 @@ std::vector<array> scatter(const device_group& group, const array& value, intege
   const device_group local = group.local();
   const std::size_t root = owner(local, value, "scatter");
   const array start = on_member(value, local[root], "scatter", "the value");
-  return own_parts(group, group.ranks()->broadcast(start), axis, "scatter");
+  return own_parts(group, of_rank_0(group, start), axis, "scatter");
 }
 
 std::vector<array> all_to_all(const device_group& group, const std::vector<array>& values,
@@ -86,19 +90,29 @@ std::vector<array> all_to_all(const device_group& group, const std::vector<array
   job_state& job = *group.ranks()->state();
   job.agree(op, along, std::vector{describe(piece(first, along, 0, 0))});
   const std::vector<std::size_t>& begins = group.all_ranks().begins;
+  std::vector<array> sent;
+  std::vector<int> to, from;
+  std::vector<device> on;
   for (const array& v : on_members(group, values, op)) {
     const auto cuts = equal_boundaries(v.shape()[along], group.total());
     for (int rank = 0; rank < job.size(); ++rank)
-      for (std::size_t i = begins[rank]; i < begins[rank + 1]; ++i)
-        send_array(job, piece(v, along, cuts[i], cuts[i + 1]), rank, tag_of_groups);
+      for (std::size_t i = begins[rank]; i < begins[rank + 1]; ++i) {
+        sent.push_back(piece(v, along, cuts[i], cuts[i + 1]));
+        to.push_back(rank);
+      }
   }
-  std::vector<std::vector<array>> received(group.size());
   for (int rank = 0; rank < job.size(); ++rank)
-    for (std::size_t v = begins[rank]; v < begins[rank + 1]; ++v)
-      for (std::size_t i = 0; i < group.size(); ++i)
-        received[i].push_back(receive_array(job, rank, tag_of_groups, group[i]));
+    for (std::size_t v = begins[rank]; v < begins[rank + 1]; ++v) {
+      from.insert(from.end(), group.size(), rank);
+      on.insert(on.end(), group.begin(), group.end());
+    }
+  const std::vector<array> received = exchange_messages(job, sent, to, from, on);
   std::vector<array> out;
-  for (const auto& pieces : received) out.push_back(join(pieces, along));
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    std::vector<array> pieces;
+    for (std::size_t v = i; v < received.size(); v += group.size()) pieces.push_back(received[v]);
+    out.push_back(join(pieces, along));
+  }
   return out;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives between ranks, in host memory: the memory of arrays themselves if their device is the
-// host, otherwise copies in both directions.
+// Collectives between ranks, in host memory, or in that of devices if the communication plugin
+// takes it; otherwise with copies in both directions.
 #include "tutti/job.hpp"
 
 #include <fmt/format.h>
@@ -30,13 +30,13 @@ constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a message
 // For reductions: one chunk is sent while the next is added. Open MPI 4 does not split them.
 constexpr std::uint64_t most_reduced = std::uint64_t{4} << 20;
 
-// A copy of an array's values in host memory.
-class host_copy {
+// A copy of an array's values in host memory, or on the array's device.
+class message_copy {
  public:
-  explicit host_copy(const array& a)
+  message_copy(const array& a, bool on_host)
       : on_(a.device()),
         bytes_(a.nbytes()),
-        tensor_(to_dlpack(contiguous(a), {.to_cpu = true, .copy = true}),
+        tensor_(to_dlpack(contiguous(a), {.to_cpu = on_host, .copy = true}),
                 [](DLManagedTensorVersioned* t) { t->deleter(t); }) {}
 
   std::byte* data() const {
@@ -64,10 +64,22 @@ class host_copy {
 };
 
 void require_values(const std::vector<array>& values, const char* op) {
-  for (const array& a : values) {
+  for (const array& a : values)
     if (!a.valid()) throw value_error(std::string(op) + ": an array is invalid");
-    multi::require_no_gradient(a, op, "an array", "exchange the gradients");
-  }
+}
+
+bool has_derivative(const array& a) { return is_floating(a.dtype()) || is_complex(a.dtype()); }
+
+// The sums over all ranks of the cotangents of floating values, on rank `root` only; -1: on all.
+std::vector<array> summed(const job& ranks, const std::vector<array>& cotangents, int root = -1) {
+  std::vector<array> floating, out(cotangents.size());
+  for (const array& c : cotangents)
+    if (has_derivative(c)) floating.push_back(c);
+  const std::vector<array> sums = ranks.all_reduce(floating);
+  auto next = sums.begin();
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (has_derivative(cotangents[i]) && (root < 0 || root == ranks.rank())) out[i] = *next++;
+  return out;
 }
 
 void require_rank(int rank, const job_state& job, const char* op) {
@@ -125,11 +137,23 @@ std::vector<bucket> buckets_of(const std::vector<array>& values, std::uint64_t m
   return out;
 }
 
+// The gradient of the smallest or largest value, or of the product, from the values of all ranks.
+array of_reduced(const job& ranks, const array& value, const array& cotangent, reduction with) {
+  const array all = ranks.all_gather(expand_dims(value, {0}));
+  const auto whole = [with](const std::vector<array>& v) {
+    const reduce_options first{.axes = {{0}}};
+    return std::vector{with == reduction::prod  ? prod(v[0], first)
+                       : with == reduction::min ? min(v[0], first)
+                                                : max(v[0], first)};
+  };
+  return vjp(whole, {all}, {cotangent}).second[0](ranks.rank());
+}
+
 // Values in transfer, in messages.
 class transfer {
  public:
   /// Starts `what` for `bytes` of the values, beginning at `from`.
-  transfer(job_state& job, const char* op, tutti_exchange what, host_copy values,
+  transfer(job_state& job, const char* op, tutti_exchange what, message_copy values,
            std::uint64_t from, std::uint64_t bytes)
       : job_(job), op_(op), values_(std::move(values)) {
     const std::uint64_t most = what.kind == TUTTI_EXCHANGE_ALL_REDUCE ? most_reduced : most_bytes;
@@ -139,7 +163,7 @@ class transfer {
       requests_.push_back(job.start(op, what, values_.memory()));
     }
   }
-  transfer(job_state& job, const char* op, const tutti_exchange& what, const host_copy& values)
+  transfer(job_state& job, const char* op, const tutti_exchange& what, const message_copy& values)
       : transfer(job, op, what, values, 0, values.bytes()) {}
 
   void leave() {
@@ -153,12 +177,44 @@ class transfer {
  private:
   job_state& job_;
   const char* op_;
-  host_copy values_;
+  message_copy values_;
   std::vector<tutti_request*> requests_;
 };
 
+// The values of job::all_reduce.
+std::vector<array> reduced(job_state& job, const std::vector<array>& values, reduction with,
+                           std::uint64_t bucket_bytes) {
+  job.agree("all_reduce", static_cast<std::int32_t>(with), records_of(values));
+  const std::vector<bucket> buckets = buckets_of(values, bucket_bytes);
+  std::vector<array> joined;
+  for (const bucket& b : buckets) joined.push_back(b.joined);
+  eval(joined);
+  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_ALL_REDUCE);
+  what.reduction = multi::code_of(with);
+  std::vector<transfer> transfers;
+  for (const array& a : joined) {  // waits for one while earlier ones are in transfer
+    what.dtype = static_cast<std::int32_t>(a.dtype());
+    transfers.emplace_back(job, "all_reduce", what,
+                           message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_ALL_REDUCE)));
+  }
+
+  std::vector<array> out;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    array reduced = transfers[i].finish();
+    if (with == reduction::avg) reduced = reduced / static_cast<double>(job.size());
+    std::int64_t at = 0;
+    for (std::size_t v = buckets[i].first; v < buckets[i].last; ++v) {
+      const std::int64_t end = at + values[v].size();
+      const array part = multi::piece(reduced, 0, at, end).reshape(values[v].shape());
+      out.push_back(part.astype(values[v].dtype()));
+      at = end;
+    }
+  }
+  return out;
+}
+
 // bytes[rank] of every rank, concatenated in `all`.
-void gather_bytes(job_state& job, const host_copy& own, const host_copy& all,
+void gather_bytes(job_state& job, const message_copy& own, const message_copy& all,
                   const std::vector<std::uint64_t>& bytes) {
   const char* const op = "all_gather";
   if (all.bytes() <= most_bytes) {
@@ -167,7 +223,7 @@ void gather_bytes(job_state& job, const host_copy& own, const host_copy& all,
     what.bytes = own.bytes();
     what.out = all.data();
     what.sizes = bytes.data();
-    const auto both = std::make_shared<std::pair<host_copy, host_copy>>(own, all);
+    const auto both = std::make_shared<std::pair<message_copy, message_copy>>(own, all);
     return job.wait(job.start(op, what, both), op);
   }
   std::uint64_t at = 0;
@@ -178,6 +234,39 @@ void gather_bytes(job_state& job, const host_copy& own, const host_copy& all,
         .finish();
     at += bytes[r];
   }
+}
+
+// The value of job::all_gather; `first` becomes the position of this rank's part.
+array gathered(job_state& job, const array& value, int along, std::int64_t& first) {
+  const std::vector<std::int64_t> extents =
+      job.agree("all_gather", along, records_of({value}), along);
+  first = std::accumulate(extents.begin(), extents.begin() + job.rank(), std::int64_t{0});
+  // Row-major parts are consecutive along the first axis.
+  const array own = moveaxis(value, {along}, {0});
+  shape joined = own.shape();
+  joined[0] = 1;
+  const std::uint64_t row = static_cast<std::uint64_t>(joined.size()) * size_of(own.dtype());
+  joined[0] = std::accumulate(extents.begin(), extents.end(), std::int64_t{0});
+  std::vector<std::uint64_t> bytes;
+  for (const std::int64_t e : extents) bytes.push_back(static_cast<std::uint64_t>(e) * row);
+  const array room = zeros(joined, own.dtype(), own.device());
+  // Parts of large arrays are copied on the host.
+  const bool on_host = room.nbytes() > most_bytes || job.needs_host(own, TUTTI_EXCHANGE_ALL_GATHER);
+  const message_copy all(room, on_host);
+  if (all.bytes() > 0) gather_bytes(job, message_copy(own, on_host), all, bytes);
+  return moveaxis(all.as_array(), {0}, {along});
+}
+
+// The values of job::broadcast.
+std::vector<array> sent_by(job_state& job, const std::vector<array>& values, int root) {
+  job.agree("broadcast", root, records_of(values));
+  std::vector<transfer> transfers;
+  for (const array& a : values)
+    transfers.emplace_back(job, "broadcast", multi::exchange_of(TUTTI_EXCHANGE_BROADCAST, root),
+                           message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_BROADCAST)));
+  std::vector<array> out;
+  for (transfer& t : transfers) out.push_back(t.finish());
+  return out;
 }
 
 }  // namespace
@@ -201,32 +290,20 @@ std::vector<array> job::all_reduce(const std::vector<array>& values, reduction w
   require_values(values, "all_reduce");
   require_reducible(values, with);
   if (size() == 1) return values;
-  state_->agree("all_reduce", static_cast<std::int32_t>(with), records_of(values));
-  const std::vector<bucket> buckets = buckets_of(values, bucket_bytes);
-  std::vector<array> joined;
-  for (const bucket& b : buckets) joined.push_back(b.joined);
-  eval(joined);
-  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_ALL_REDUCE);
-  what.reduction = multi::code_of(with);
-  std::vector<transfer> transfers;
-  for (const array& a : joined) {  // waits for one while earlier ones are in transfer
-    what.dtype = static_cast<std::int32_t>(a.dtype());
-    transfers.emplace_back(*state_, "all_reduce", what, host_copy(a));
-  }
-
-  std::vector<array> out;
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    array reduced = transfers[i].finish();
-    if (with == reduction::avg) reduced = reduced / static_cast<double>(size());
-    std::int64_t at = 0;
-    for (std::size_t v = buckets[i].first; v < buckets[i].last; ++v) {
-      const std::int64_t end = at + values[v].size();
-      const array part = multi::piece(reduced, 0, at, end).reshape(values[v].shape());
-      out.push_back(part.astype(values[v].dtype()));
-      at = end;
-    }
-  }
-  return out;
+  const auto forward = [&](const std::vector<array>& v) {
+    return reduced(*state_, v, with, bucket_bytes);
+  };
+  return multi::between_ranks(
+      *state_, values, forward,
+      [own = *this, with](const auto& arguments, const auto&, const auto& cotangents) {
+        std::vector<array> out = summed(own, cotangents);
+        for (std::size_t i = 0; i < out.size(); ++i) {
+          if (!out[i].valid() || with == reduction::sum) continue;
+          out[i] = with == reduction::avg ? out[i] / static_cast<double>(own.size())
+                                          : of_reduced(own, arguments[i], out[i], with);
+        }
+        return out;
+      });
 }
 
 array job::all_gather(const array& value, integer axis) const {
@@ -234,19 +311,18 @@ array job::all_gather(const array& value, integer axis) const {
   if (value.ndim() == 0) throw shape_error("all_gather: 0-d arrays have no axis");
   const int along = normalize_axis(axis, value.ndim(), "all_gather");
   if (size() == 1) return value;
-  const std::vector<std::int64_t> extents =
-      state_->agree("all_gather", along, records_of({value}), along);
-  // Row-major parts are consecutive along the first axis.
-  const array own = moveaxis(value, {along}, {0});
-  shape joined = own.shape();
-  joined[0] = 1;
-  const std::uint64_t row = static_cast<std::uint64_t>(joined.size()) * size_of(own.dtype());
-  joined[0] = std::accumulate(extents.begin(), extents.end(), std::int64_t{0});
-  std::vector<std::uint64_t> bytes;
-  for (const std::int64_t e : extents) bytes.push_back(static_cast<std::uint64_t>(e) * row);
-  const host_copy all(zeros(joined, own.dtype(), own.device()));
-  if (all.bytes() > 0) gather_bytes(*state_, host_copy(own), all, bytes);
-  return moveaxis(all.as_array(), {0}, {along});
+  const auto first = std::make_shared<std::int64_t>(0);  // position of this rank's part
+  const auto backward = [all = *this, along, first](const auto& arguments, const auto&,
+                                                    const auto& cotangents) {
+    std::vector<array> out = summed(all, cotangents);
+    const std::int64_t last = *first + arguments[0].shape()[along];
+    if (out[0].valid()) out[0] = multi::piece(out[0], along, *first, last);
+    return out;
+  };
+  const auto forward = [&](const std::vector<array>& v) {
+    return std::vector{gathered(*state_, v[0], along, *first)};
+  };
+  return multi::between_ranks(*state_, {value}, forward, backward)[0];
 }
 
 array job::broadcast(const array& value, int root) const {
@@ -257,14 +333,12 @@ std::vector<array> job::broadcast(const std::vector<array>& values, int root) co
   require_values(values, "broadcast");
   require_rank(root, *state_, "broadcast");
   if (size() == 1) return values;
-  state_->agree("broadcast", root, records_of(values));
-  std::vector<transfer> transfers;
-  for (const array& a : values)
-    transfers.emplace_back(*state_, "broadcast", multi::exchange_of(TUTTI_EXCHANGE_BROADCAST, root),
-                           host_copy(a));
-  std::vector<array> out;
-  for (transfer& t : transfers) out.push_back(t.finish());
-  return out;
+  const auto forward = [&](const std::vector<array>& v) { return sent_by(*state_, v, root); };
+  return multi::between_ranks(
+      *state_, values, forward,
+      [own = *this, root](const auto&, const auto&, const auto& cotangents) {
+        return summed(own, cotangents, root);
+      });
 }
 
 void job::send(const array& value, int to, int tag) const {
@@ -281,6 +355,7 @@ array job::receive(int from, int tag, const device& on) const {
 
 void multi::send_array(job_state& job, const array& value, int to, int tag) {
   require_values({value}, "send");
+  multi::require_no_gradient(value, "send", "the array", "use a function of all ranks");
   if (to == job.rank()) return job.keep(value, tag);
   const auto record = std::make_shared<array_record>(describe(value));
   tutti_exchange what = exchange_of(TUTTI_EXCHANGE_SEND, to, tag + message_tags);
@@ -288,7 +363,16 @@ void multi::send_array(job_state& job, const array& value, int to, int tag) {
   what.bytes = sizeof *record;
   job.leave(job.start("send", what, record), "send");
   what.tag = tag;
-  transfer(job, "send", what, host_copy(value)).leave();
+  transfer(job, "send", what, message_copy(value, job.needs_host(value, TUTTI_EXCHANGE_SEND)))
+      .leave();
+}
+
+array multi::of_all_ranks(const job& ranks, const array& value) {
+  return between_ranks(
+      *ranks.state(), {value}, [](const std::vector<array>& v) { return v; },
+      [ranks](const auto&, const auto&, const auto& cotangents) {
+        return summed(ranks, cotangents);
+      })[0];
 }
 
 array multi::receive_array(job_state& job, int from, int tag, const device& on) {
@@ -300,7 +384,9 @@ array multi::receive_array(job_state& job, int from, int tag, const device& on) 
   job.wait(job.start("receive", what, record), "receive");
   what.tag = tag;
   const array room = zeros(extents_of(*record), static_cast<dtype>(record->dtype), on);
-  return transfer(job, "receive", what, host_copy(room)).finish();
+  return transfer(job, "receive", what,
+                  message_copy(room, job.needs_host(room, TUTTI_EXCHANGE_RECEIVE)))
+      .finish();
 }
 
 }  // namespace tutti

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/one_line.hpp"
+#include "plugin/opened_device.hpp"
 #include "plugin/raii.hpp"
 #include "tutti/error.hpp"
 
@@ -84,6 +85,13 @@ job_state::job_state(const tutti_communication_api& api, double time_limit,
                       "rank {}",
                       base::one_line(all[0].name), base::one_line(all[r].name), r));
   time_limit_ = time_limit;
+}
+
+bool job_state::needs_host(const array& a, tutti_exchange_kind kind) const {
+  const plugins::plugin& of = *detail::get(a.device()).plugin;
+  return !of.has_native || of.native.kind != TUTTI_NATIVE_CUDA ||
+         api_->struct_size <= offsetof(tutti_communication_api, takes_cuda_memory) ||
+         api_->takes_cuda_memory == nullptr || api_->takes_cuda_memory(job_, kind) == 0;
 }
 
 void job_state::require_sound(std::string_view op) const {

@@ -17,6 +17,7 @@
 
 #include "tutti/communication.h"
 #include "tutti/export.hpp"
+#include "tutti/grad.hpp"
 #include "tutti/job.hpp"
 
 namespace tutti::multi {
@@ -62,6 +63,8 @@ class TUTTI_INTERNAL_API job_state {
   int rank() const { return static_cast<int>(rank_); }
   int size() const { return static_cast<int>(size_); }
   double time_limit() const { return time_limit_; }
+  /// Whether exchanges need a copy of `a` on the host: its memory is not taken where it is.
+  bool needs_host(const array& a, tutti_exchange_kind kind) const;
 
   /// Starts an exchange, which uses `memory`.
   tutti_request* start(std::string_view op, const tutti_exchange& what,
@@ -116,6 +119,19 @@ class TUTTI_INTERNAL_API job_state {
 /// job::send and job::receive for any tag below message_tags.
 void send_array(job_state& job, const array& value, int to, int tag);
 array receive_array(job_state& job, int from, int tag, const device& on);
+
+// Called by all ranks.
+/// `forward`, which exchanges values of `arguments` between ranks, with the gradient `backward`:
+/// all ranks call it, in the reverse order, also those whose results nothing depends on.
+std::vector<array> between_ranks(job_state& job, const std::vector<array>& arguments,
+                                 const vector_function& forward, const backward_function& backward);
+/// Sends sent[i] to rank to[i], and returns the arrays from the ranks `from`, on the devices `on`.
+/// The gradient sends the cotangents back.
+std::vector<array> exchange_messages(job_state& job, const std::vector<array>& sent,
+                                     const std::vector<int>& to, const std::vector<int>& from,
+                                     const std::vector<device>& on);
+/// `value`, which all ranks have. The gradient is the sum of theirs, on every rank.
+array of_all_ranks(const job& ranks, const array& value);
 
 /// The job of this process, joined according to its environment.
 std::shared_ptr<job_state> job_of_process();

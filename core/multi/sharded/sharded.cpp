@@ -72,21 +72,31 @@ std::vector<array> exchanged(const sharded& a, const device_group& group, int ax
   multi::job_state& job = *group.ranks()->state();
   const auto& sources = a.group().all_ranks().begins;
   const auto& targets = group.all_ranks().begins;
+  std::vector<array> sent;
+  std::vector<int> to, from;
+  std::vector<device> on;
   for (std::size_t i = 0; i < a.parts().size(); ++i)
     for (int rank = 0; rank < job.size(); ++rank)
-      for (std::size_t to = targets[rank]; to < targets[rank + 1]; ++to)
-        if (const auto sent = overlap(a, a.group().first() + i, axis, interval_of(cuts, to)))
-          multi::send_array(job, piece(a.parts()[i], axis, sent->first, sent->last), rank,
-                            multi::tag_of_groups);
-  std::vector<std::vector<array>> received(group.size());
+      for (std::size_t t = targets[rank]; t < targets[rank + 1]; ++t)
+        if (const auto own = overlap(a, a.group().first() + i, axis, interval_of(cuts, t))) {
+          sent.push_back(piece(a.parts()[i], axis, own->first, own->last));
+          to.push_back(rank);
+        }
+  std::vector<std::size_t> member;  // to which a received piece belongs
   for (int rank = 0; rank < job.size(); ++rank)
-    for (std::size_t from = sources[rank]; from < sources[rank + 1]; ++from)
+    for (std::size_t source = sources[rank]; source < sources[rank + 1]; ++source)
       for (std::size_t i = 0; i < group.size(); ++i)
-        if (overlap(a, from, axis, interval_of(cuts, group.first() + i)))
-          received[i].push_back(multi::receive_array(job, rank, multi::tag_of_groups, group[i]));
+        if (overlap(a, source, axis, interval_of(cuts, group.first() + i))) {
+          from.push_back(rank);
+          on.push_back(group[i]);
+          member.push_back(i);
+        }
+  const std::vector<array> received = multi::exchange_messages(job, sent, to, from, on);
+  std::vector<std::vector<array>> pieces(group.size());
+  for (std::size_t k = 0; k < member.size(); ++k) pieces[member[k]].push_back(received[k]);
   std::vector<array> out;
   for (std::size_t i = 0; i < group.size(); ++i)
-    out.push_back(assembled(a, axis, interval_of(cuts, group.first() + i), received[i], group[i]));
+    out.push_back(assembled(a, axis, interval_of(cuts, group.first() + i), pieces[i], group[i]));
   return out;
 }
 
@@ -171,10 +181,11 @@ std::string sharded::str() const {
 sharded shard(const array& a, const device_group& group, integer axis, const shares& by) {
   const int along = checked_axis(graph::get(a, "shard").extents, axis, "shard");
   const auto cuts = by.boundaries(a.shape()[along], group);
+  const array whole = group.ranks() ? multi::of_all_ranks(*group.ranks(), a) : a;
   std::vector<array> parts;
   for (std::size_t i = 0; i < group.size(); ++i) {
     const interval own = interval_of(cuts, group.first() + i);
-    parts.push_back(piece(a, along, own.first, own.last).to(group[i]));
+    parts.push_back(piece(whole, along, own.first, own.last).to(group[i]));
   }
   return {group, along, cuts, multi::on_members(group, parts, "shard")};
 }

@@ -69,6 +69,8 @@ array take_over_ranks(const sharded& a, const array& indices, int axis) {
   const sharded mine = sharded::from_parts(local, a.parts(), axis);
   const std::int64_t begin = a.boundaries()[a.group().first()];
   std::span<const std::int64_t> rest = all, wanted;
+  std::vector<array> sent;
+  std::vector<int> to, from;
   for (int r = 0; r < ranks.size(); ++r) {
     const auto of_r = rest.first(static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]));
     rest = rest.subspan(of_r.size());
@@ -76,17 +78,19 @@ array take_over_ranks(const sharded& a, const array& indices, int axis) {
     std::vector<std::int64_t> found = places_at(a, of_r, ranks.rank());
     if (found.empty()) continue;
     for (std::int64_t& place : found) place = of_r[static_cast<std::size_t>(place)] - begin;
-    multi::send_array(job, take(mine, array::from(found, on), axis), r, multi::tag_of_groups);
+    sent.push_back(take(mine, array::from(found, on), axis));
+    to.push_back(r);
   }
-  std::vector<array> received;
   std::vector<std::int64_t> order(wanted.size());  // of the wanted rows among those received
   std::int64_t next = 0;
   for (int r = 0; r < ranks.size(); ++r) {
     const std::vector<std::int64_t> places = places_at(a, wanted, r);
     if (places.empty()) continue;
-    received.push_back(multi::receive_array(job, r, multi::tag_of_groups, indices.device()));
+    from.push_back(r);
     for (const std::int64_t place : places) order[static_cast<std::size_t>(place)] = next++;
   }
+  const std::vector<array> received = multi::exchange_messages(
+      job, sent, to, from, std::vector<device>(from.size(), indices.device()));
   if (received.empty()) return take(a.parts()[0].to(indices.device()), indices, axis);
   return take(multi::join(received, axis),
               array::from(order, indices.device()).reshape(indices.shape()), axis);
