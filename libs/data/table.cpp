@@ -28,7 +28,7 @@ void check_lists(const column& c) {
   const auto fail = [&](std::string_view what) {
     throw value_error(fmt::format("table: column {}: {}", io::printable(c.name), what));
   };
-  if (c.kind > column_kind::category) fail("has no kind that is known");
+  if (c.kind > column_kind::category) fail("its kind is unknown");
   if (!is_number && !c.numbers.empty()) fail("has numbers, but is no column of numbers");
   if (!is_text && !c.texts.empty()) fail("has texts, but is no column of text");
   if (c.texts.size() != c.is_text_missing.size())

@@ -103,11 +103,11 @@ gaussian_mixture::gaussian_mixture(random::key key, const gaussian_mixture_optio
                     std::isfinite(options.regularization) && options.iterations >= 1 &&
                     options.starts >= 1;
   if (!good)
-    throw value_error(fmt::format(
-        "gaussian_mixture: {} components, covariances of number {}, a tolerance of {}, a "
-        "regularization of {}, {} iterations, {} starts",
-        options.components, static_cast<int>(options.covariance), options.tolerance,
-        options.regularization, options.iterations, options.starts));
+    throw value_error(
+        fmt::format("gaussian_mixture: {} components, covariance type {}, a tolerance of {}, a "
+                    "regularization of {}, {} iterations, {} starts",
+                    options.components, static_cast<int>(options.covariance), options.tolerance,
+                    options.regularization, options.iterations, options.starts));
 }
 
 namespace {

@@ -131,7 +131,7 @@ array resampled_along(const array& x, int axis, const axis_places& of,
 void check_options(const interpolate_options& o) {
   if (o.mode > resampling::area || o.places > resampling_places::asymmetric ||
       o.rounding > nearest_rounding::halves_up)
-    throw value_error(fmt::format("interpolate: no mode, places or rounding of number {}, {}, {}",
+    throw value_error(fmt::format("interpolate: unknown mode {}, places {} or rounding {}",
                                   static_cast<int>(o.mode), static_cast<int>(o.places),
                                   static_cast<int>(o.rounding)));
   const bool is_sum = o.mode == resampling::linear || o.mode == resampling::cubic;

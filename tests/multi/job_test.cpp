@@ -60,10 +60,16 @@ double folded(std::int64_t i, int size, reduction with) {
 }
 
 void check_reduction(const job& j, dtype type, const shape& extents, reduction with) {
-  const array sum = j.all_reduce(values(extents, type, j.rank()), with);
+  const array own = values(extents, type, j.rank());
+  const array sum = j.all_reduce(is_complex(type) ? own * std::complex<double>(1, 2) : own, with);
   require(sum.dtype() == type && sum.shape() == extents,
           "all_reduce: " + text_of(j, type, extents));
   const std::vector<double> got = doubles(sum);
+  if (is_complex(type)) {
+    const auto twice = imag(sum).astype(dtype::f64).to_vector<double>();
+    for (std::size_t i = 0; i < got.size(); ++i)
+      require(std::abs(twice[i] - 2 * got[i]) < 1e-6, "imaginary parts");
+  }
   for (std::size_t i = 0; i < got.size(); ++i) {
     const double expected = folded(static_cast<std::int64_t>(i), j.size(), with);
     // avg rounds once, in the dtype.
@@ -91,7 +97,8 @@ BOOST_AUTO_TEST_CASE(reduces_every_dtype_shape_and_reduction) {
            {shape{}, shape{1}, shape{37}, shape{3, 5}, shape{0}, shape{4, 0}})
         for (const reduction with :
              {reduction::sum, reduction::prod, reduction::min, reduction::max, reduction::avg})
-          if (is_floating(type) || (is_integral(type) && with != reduction::avg))
+          if (is_floating(type) || (is_integral(type) && with != reduction::avg) ||
+              (is_complex(type) && (with == reduction::sum || with == reduction::avg)))
             check_reduction(j, type, extents, with);
   });
 }

@@ -12,6 +12,7 @@
 #include "thread_job.hpp"
 #include "tutti/error.hpp"
 #include "tutti/multi.hpp"
+#include "tutti/sorting.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {
@@ -431,7 +432,7 @@ BOOST_AUTO_TEST_CASE(the_backward_pass_has_one_order_on_all_ranks) {
     const auto sum_of_complex = [&](const array& a) {
       return sum(real(j.all_gather(a.astype(dtype::c128))));
     };
-    require(!message_of<dtype_error>([&] { grad(sum_of_complex)(x); }).empty(), "complex numbers");
+    require_near(grad(sum_of_complex)(x), ones_like(x), "complex numbers");
     require_near(j.all_reduce(x), first, "the job goes on");
   });
 }

@@ -15,8 +15,7 @@
 // ranks, all_reduce(), is the gradient of that array, except where shard(), replicate() or a
 // collective that takes one value of all ranks has formed it. The backward pass exchanges
 // cotangents, on all ranks in the reverse order of the forward pass, also where a rank needs none.
-// vjp takes the cotangents of each rank's own values. send() and receive() have no gradients, nor
-// have complex numbers.
+// vjp takes the cotangents of each rank's own values. send() and receive() have no gradients.
 //
 // Throws, on all ranks and before values are sent, dtype_error and shape_error for mismatches, with
 // two ranks and the values of each; value_error if ranks call different functions, for an invalid
@@ -57,7 +56,8 @@ class TUTTI_API job {
   /// Returns when all ranks have called it.
   void barrier() const;
   /// The reduction of all ranks' values, with the same bits on all ranks. Dtypes are integers
-  /// (which wrap) or floats, and are kept; f16 and bf16 are reduced in f32 and rounded once.
+  /// (which wrap), floats or, for sum and avg, complex, and are kept; f16 and bf16 are reduced in
+  /// f32 and rounded once.
   array all_reduce(const array& value,
                    collective::reduction with = collective::reduction::sum) const;
   /// The same for a list, combined into messages of about `bucket_bytes`, each of which is sent as

@@ -27,6 +27,11 @@ bool is_suited(const std::vector<array>& values, reduction with, const collectiv
 
 }  // namespace
 
+std::string_view name_of(collective::reduction with) {
+  constexpr std::string_view names[] = {"sum", "prod", "min", "max", "avg"};
+  return names[static_cast<int>(with)];
+}
+
 tutti_reduction code_of(reduction with) {
   switch (with) {
     case reduction::prod:

@@ -15,6 +15,8 @@ namespace tutti::multi {
 
 /// The ABI's number.
 tutti_reduction code_of(collective::reduction with);
+/// "sum"
+std::string_view name_of(collective::reduction with);
 
 /// The flat results, `elements` each, of the collective of `values`, which match. Nothing if the
 /// members' plugin does not provide it, if the caller selected an algorithm or an order, if

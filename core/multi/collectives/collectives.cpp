@@ -21,11 +21,6 @@ namespace {
 using multi::equal_boundaries;
 using multi::piece;
 
-std::string_view to_string(reduction r) {
-  constexpr std::string_view names[] = {"sum", "prod", "min", "max", "avg"};
-  return names[static_cast<int>(r)];
-}
-
 array combine(const array& a, const array& b, reduction with) {
   switch (with) {
     case reduction::prod:
@@ -139,7 +134,7 @@ std::vector<array> checked_operands(std::string_view op, const device_group& gro
   multi::require_agreement(group, out, -1, op);
   const dtype type = out[0].dtype();
   if (type == dtype::boolean || (with == reduction::avg && !is_floating(type)))
-    throw dtype_error(std::string(op) + ": no " + std::string(to_string(with)) + " of " +
+    throw dtype_error(std::string(op) + ": no " + std::string(multi::name_of(with)) + " of " +
                       std::string(name(type)));
   return out;
 }

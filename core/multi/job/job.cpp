@@ -101,10 +101,11 @@ std::vector<array_record> records_of(const std::vector<array>& values) {
 void require_reducible(const std::vector<array>& values, reduction with) {
   for (const array& a : values) {
     const dtype type = a.dtype();
-    const bool known = is_floating(type) || (is_integral(type) && with != reduction::avg);
+    const bool known = is_floating(type) || (is_integral(type) && with != reduction::avg) ||
+                       (is_complex(type) && (with == reduction::sum || with == reduction::avg));
     if (!known)
-      throw dtype_error(fmt::format("all_reduce: {} is not reduced{}", name(type),
-                                    with == reduction::avg ? " by avg" : ""));
+      throw dtype_error(
+          fmt::format("all_reduce: {} is not reduced by {}", name(type), multi::name_of(with)));
   }
 }
 
@@ -193,7 +194,7 @@ std::vector<array> reduced(job_state& job, const std::vector<array>& values, red
   what.reduction = multi::code_of(with);
   std::vector<transfer> transfers;
   for (const array& a : joined) {  // waits for one while earlier ones are in transfer
-    what.dtype = static_cast<std::int32_t>(a.dtype());
+    what.dtype = static_cast<std::int32_t>(real_dtype(a.dtype()));  // complex: both parts
     transfers.emplace_back(job, "all_reduce", what,
                            message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_ALL_REDUCE)));
   }

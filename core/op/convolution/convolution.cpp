@@ -85,7 +85,7 @@ array convolution(const array& given_x, const array& given_w, const convolution_
   window_geometry g = op::resolve_windows(extents, window, options.stride, options.padding,
                                           options.dilation, label);
   if (options.mode > padding_mode::replicate)
-    throw value_error(std::string(label) + ": no padding mode of number " +
+    throw value_error(std::string(label) + ": unknown padding mode " +
                       text(static_cast<int>(options.mode)));
   if (options.mode != padding_mode::zeros && g.has_padding()) {
     const pad_mode mode =
