@@ -11,6 +11,7 @@
 
 #include "thread_job.hpp"
 #include "tutti/error.hpp"
+#include "tutti/movement.hpp"
 #include "tutti/multi.hpp"
 #include "tutti/sorting.hpp"
 #include "tutti_test/files.hpp"
