@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(doctor_command) {
   BOOST_TEST(has(bad.output, "the fake driver is not installed"), bad.output);
   BOOST_TEST(has(bad.output, "-> "), bad.output);
   const std::filesystem::path bin = std::filesystem::path(paths::tutti_program).parent_path();
-  BOOST_TEST(has(bad.output, "mpi: communication ABI 1.0") ==
+  BOOST_TEST(has(bad.output, "mpi: communication ABI 1.1") ==
              exists(bin / "../lib/tutti/plugins/communication/libtutti_mpi.so"));
 
   // The real opencl plugin, which no fake hides here, would compile what the doctor verifies.

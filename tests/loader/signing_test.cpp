@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(communication_plugins_are_signed_alike) {
   fs::copy_file(built, plugin);
   const outcome made = w.command("sign " + quoted(plugin) + " --key " + quoted(w.secret("mine")));
   BOOST_TEST(made.output == plugin.string() +
-                                ".json: mpi 1.0, plugin ABI 1.0, signed with the key " +
+                                ".json: mpi 1.1, plugin ABI 1.1, signed with the key " +
                                 w.id("mine") + "\n");
   const std::string verify = "verify-signature " + quoted(plugin) + " --key ";
   BOOST_TEST(w.command(verify + quoted(w.key("mine"))).status == 0);
