@@ -78,13 +78,21 @@ uint32_t block_program::with_dtype(uint32_t value, uint8_t dtype) {
 
 // The operands of a reduction routine: the totals first, then the value.
 uint32_t block_program::joined(uint32_t value, uint8_t reduction) {
-  const uint8_t dtype = values_[totals_].dtype;
-  // Sums widen before they add; a loop widens while it adds.
+  uint8_t dtype = values_[totals_].dtype;
+  // Sums widen before they add; a loop widens while it adds, or adds short integers in 32 bits.
   if (!steps_.empty() && steps_.back().results[0] == value) {
     const fused_loop::instruction& last = steps_.back().what;
     const fused_loop::instruction sum{TUTTI_OP_add, last.of, last.result_dtype, {}, 0};
-    if (last.opcode == TUTTI_OP_cast && reduction == TUTTI_REDUCE_SUM &&
-        last.result_dtype == dtype && fused_loop::widens(sum) != fused_loop::widened::no) {
+    const bool is_cast =
+        last.opcode == TUTTI_OP_cast && reduction == TUTTI_REDUCE_SUM && last.result_dtype == dtype;
+    const bool is_short = last.of == TUTTI_BOOL || (is_integer(last.of) && dtype_size(last.of) < 4);
+    if (is_cast && is_short && dtype_size(dtype) == 8 && is_integer(dtype)) {
+      const uint8_t narrow = last.of == TUTTI_U8 || last.of == TUTTI_U16 ? TUTTI_U32 : TUTTI_I32;
+      widens_ = find_block(set_, TUTTI_OP_cast, narrow, dtype);
+      dtype = narrow;
+      values_[totals_] = {dtype, dtype_size(dtype)};
+    }
+    if (is_cast && (widens_ != nullptr || fused_loop::widens(sum) != fused_loop::widened::no)) {
       value = last.operands[0];
       steps_.pop_back();
     }
