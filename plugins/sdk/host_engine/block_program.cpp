@@ -44,6 +44,11 @@ block_program::block_program(const tutti_program_desc& desc, host_routines set, 
         with_dtype(own[desc.outputs[n].value], reduces ? desc.accumulator : register_dtype(stored));
     results_.push_back(reduces ? value : with_dtype(value, stored));
   }
+  std::vector<bool> used(values_.size(), false);
+  for (const block_step& step : steps_)
+    for (uint32_t operand : step.operands) used[operand] = true;
+  for (uint32_t result : results_) used[result] = true;
+  std::erase_if(steps_, [&](const block_step& step) { return !used[step.results[0]]; });
   if (loop_bits > 0) fuse_steps(loop_bits);
   // A single copy or loop needs no registers between instructions.
   if (steps_.empty() || (steps_.size() == 1 && steps_[0].loop != nullptr))
@@ -61,10 +66,16 @@ uint32_t block_program::add_value(uint8_t dtype) {
 
 void block_program::add_step(uint16_t opcode, const uint32_t* operands, uint32_t count,
                              uint8_t dtype) {
+  // A conversion of the index is a routine.
+  if (opcode == TUTTI_OP_cast && (is_integer(dtype) || is_floating(dtype))) {
+    const size_t step = step_of(operands[0]);
+    if (step < steps_.size() && steps_[step].what.opcode == TUTTI_OP_iota)
+      return add_step(TUTTI_OP_iota, nullptr, 0, dtype);
+  }
   block_step next;
   next.operands.assign(operands, operands + count);
   const uint8_t of = count > 0 ? values_[operands[0]].dtype : dtype;
-  if (opcode != TUTTI_OP_iota) next.run = find_block(set_, opcode, of, dtype);
+  next.run = find_block(set_, opcode, of, dtype);
   next.results = {add_value(dtype)};
   next.what = {opcode, of, dtype, next.operands, next.results[0]};
   steps_.push_back(std::move(next));
@@ -294,6 +305,7 @@ void block_registers::evaluate_piece(uint64_t first, uint64_t count, uint64_t do
   }
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) load(n, first, count);
   for (const block_program::block_step& step : program_.steps_) {
+    in_[0] = reinterpret_cast<const std::byte*>(&first);  // of an index
     for (size_t k = 0; k < step.operands.size(); ++k) in_[k] = at_[step.operands[k]];
     for (size_t k = 0; k < step.results.size(); ++k) {
       const bool is_joined = joins() && step.results[k] == program_.results_[0];
@@ -305,11 +317,8 @@ void block_registers::evaluate_piece(uint64_t first, uint64_t count, uint64_t do
       for (size_t k = 0; k < step.results.size() && streams; ++k)
         streams = placed_[step.results[k]].base != nullptr;
       step.loop->run(in_, out_, scalars_, count, streams, cycle_);
-    } else if (step.run != nullptr) {
-      step.run(reinterpret_cast<const void* const*>(in_), out_[0], static_cast<long>(count));
     } else {
-      auto* index = reinterpret_cast<int64_t*>(out_[0]);
-      for (uint64_t i = 0; i < count; ++i) index[i] = static_cast<int64_t>(first + i);
+      step.run(reinterpret_cast<const void* const*>(in_), out_[0], static_cast<long>(count));
     }
   }
 }

@@ -66,7 +66,7 @@ class block_program {
   };
   struct block_step {
     fused_loop::instruction what;             // of a single instruction
-    routines::block_routine run = nullptr;    // NULL: iota, or
+    routines::block_routine run = nullptr;    // NULL:
     std::shared_ptr<const fused_loop> loop;   // several instructions
     std::vector<uint32_t> operands, results;  // without the scalars of loops
   };
