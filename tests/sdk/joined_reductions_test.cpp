@@ -36,7 +36,7 @@ bytes reduced(const drawn_program& p, const std::vector<bytes>& in, const tutti_
     at.stride[inner ? 0 : 1] = pitch;  // kept dimensions come first
     at.stride[inner ? 1 : 0] = one ? 0 : 1;
     places.push_back(at);
-    read.push_back(in[n].data());
+    read.push_back(in[std::min<size_t>(n, in.size() - 1)].data());
   }
   const tutti_program_operand to{what.accumulator, TUTTI_ACCESS_UNIT, 0, what.value};
   tutti_program_desc desc = description_of(p, from);
@@ -124,6 +124,45 @@ BOOST_AUTO_TEST_CASE(drawn_reductions_have_the_bits_of_their_routines) {
                  "reduction " << round << " of " << sdk::dtype_name(what.of) << ", kind "
                               << int(what.kind) << ", layout " << int(what.layout) << ", "
                               << what.rows << " x " << what.columns << ", " << bits << " bits");
+    }
+  }
+}
+
+// Long columns and rows of extreme values, and of floats that become integers.
+BOOST_AUTO_TEST_CASE(sums_of_many_short_integers_do_not_wrap) {
+  const std::vector<std::pair<uint8_t, int64_t>> extremes = {
+      {TUTTI_BOOL, 1},    {TUTTI_I8, -128},       {TUTTI_U8, 255}, {TUTTI_I16, -32768},
+      {TUTTI_U16, 65535}, {TUTTI_I32, INT32_MIN}, {TUTTI_F32, -3}};
+  for (const auto& [of, value] : extremes) {
+    for (const uint8_t layout : {TUTTI_REDUCE_INNER, TUTTI_REDUCE_OUTER}) {
+      const bool inner = layout == TUTTI_REDUCE_INNER;
+      const uint8_t accumulator = of == TUTTI_U8 ? TUTTI_U64 : TUTTI_I64;
+      const drawn_reduction what{TUTTI_REDUCE_SUM,    layout,           of,
+                                 accumulator,         inputs + scalars, inner ? 3u : 70003,
+                                 inner ? 70003u : 129};
+      drawn_program p{};
+      p.dtype.assign(inputs + scalars, of);
+      p.steps = {{TUTTI_OP_cast, accumulator, 1, {0}}};
+      p.dtype.push_back(accumulator);
+      const float real = static_cast<float>(value);
+      const void* const from = of == TUTTI_F32 ? static_cast<const void*>(&real) : &value;
+      bytes in(what.rows * (what.columns + 3) * sdk::dtype_size(of));
+      for (size_t at = 0; at < in.size(); at += sdk::dtype_size(of))
+        std::memcpy(in.data() + at, from, sdk::dtype_size(of));
+      const std::vector<tutti_scalar> scalar(scalars);
+      for (const uint32_t bits : {0u, 256u, 512u}) {
+        if (bits > sdk::fused_loop::most_bits()) continue;
+        const bytes sums = reduced(p, {in}, scalar.data(), what, bits);
+        int64_t least = INT64_MAX, most = INT64_MIN;
+        for (size_t n = 0; n < sums.size(); n += sizeof least) {
+          int64_t sum = 0;
+          std::memcpy(&sum, sums.data() + n, sizeof sum);
+          least = std::min(least, sum);
+          most = std::max(most, sum);
+        }
+        BOOST_TEST(least == 70003 * value, sdk::dtype_name(of) << ", " << bits << " bits");
+        BOOST_TEST(most == 70003 * value, sdk::dtype_name(of) << ", " << bits << " bits");
+      }
     }
   }
 }

@@ -44,6 +44,11 @@ block_program::block_program(const tutti_program_desc& desc, host_routines set, 
         with_dtype(own[desc.outputs[n].value], reduces ? desc.accumulator : register_dtype(stored));
     results_.push_back(reduces ? value : with_dtype(value, stored));
   }
+  std::vector<bool> used(values_.size(), false);
+  for (const block_step& step : steps_)
+    for (uint32_t operand : step.operands) used[operand] = true;
+  for (uint32_t result : results_) used[result] = true;
+  std::erase_if(steps_, [&](const block_step& step) { return !used[step.results[0]]; });
   if (loop_bits > 0) fuse_steps(loop_bits);
   // A single copy or loop needs no registers between instructions.
   if (steps_.empty() || (steps_.size() == 1 && steps_[0].loop != nullptr))
@@ -61,10 +66,16 @@ uint32_t block_program::add_value(uint8_t dtype) {
 
 void block_program::add_step(uint16_t opcode, const uint32_t* operands, uint32_t count,
                              uint8_t dtype) {
+  // A conversion of the index is a routine.
+  if (opcode == TUTTI_OP_cast && (is_integer(dtype) || is_floating(dtype))) {
+    const size_t step = step_of(operands[0]);
+    if (step < steps_.size() && steps_[step].what.opcode == TUTTI_OP_iota)
+      return add_step(TUTTI_OP_iota, nullptr, 0, dtype);
+  }
   block_step next;
   next.operands.assign(operands, operands + count);
   const uint8_t of = count > 0 ? values_[operands[0]].dtype : dtype;
-  if (opcode != TUTTI_OP_iota) next.run = find_block(set_, opcode, of, dtype);
+  next.run = find_block(set_, opcode, of, dtype);
   next.results = {add_value(dtype)};
   next.what = {opcode, of, dtype, next.operands, next.results[0]};
   steps_.push_back(std::move(next));
@@ -78,13 +89,21 @@ uint32_t block_program::with_dtype(uint32_t value, uint8_t dtype) {
 
 // The operands of a reduction routine: the totals first, then the value.
 uint32_t block_program::joined(uint32_t value, uint8_t reduction) {
-  const uint8_t dtype = values_[totals_].dtype;
-  // Sums widen before they add; a loop widens while it adds.
+  uint8_t dtype = values_[totals_].dtype;
+  // Sums widen before they add; a loop widens while it adds, or adds short integers in 32 bits.
   if (!steps_.empty() && steps_.back().results[0] == value) {
     const fused_loop::instruction& last = steps_.back().what;
     const fused_loop::instruction sum{TUTTI_OP_add, last.of, last.result_dtype, {}, 0};
-    if (last.opcode == TUTTI_OP_cast && reduction == TUTTI_REDUCE_SUM &&
-        last.result_dtype == dtype && fused_loop::widens(sum) != fused_loop::widened::no) {
+    const bool is_cast =
+        last.opcode == TUTTI_OP_cast && reduction == TUTTI_REDUCE_SUM && last.result_dtype == dtype;
+    const bool is_short = last.of == TUTTI_BOOL || (is_integer(last.of) && dtype_size(last.of) < 4);
+    if (is_cast && is_short && dtype_size(dtype) == 8 && is_integer(dtype)) {
+      const uint8_t narrow = last.of == TUTTI_U8 || last.of == TUTTI_U16 ? TUTTI_U32 : TUTTI_I32;
+      widens_ = find_block(set_, TUTTI_OP_cast, narrow, dtype);
+      dtype = narrow;
+      values_[totals_] = {dtype, dtype_size(dtype)};
+    }
+    if (is_cast && (widens_ != nullptr || fused_loop::widens(sum) != fused_loop::widened::no)) {
       value = last.operands[0];
       steps_.pop_back();
     }
@@ -286,6 +305,7 @@ void block_registers::evaluate_piece(uint64_t first, uint64_t count, uint64_t do
   }
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) load(n, first, count);
   for (const block_program::block_step& step : program_.steps_) {
+    in_[0] = reinterpret_cast<const std::byte*>(&first);  // of an index
     for (size_t k = 0; k < step.operands.size(); ++k) in_[k] = at_[step.operands[k]];
     for (size_t k = 0; k < step.results.size(); ++k) {
       const bool is_joined = joins() && step.results[k] == program_.results_[0];
@@ -297,11 +317,8 @@ void block_registers::evaluate_piece(uint64_t first, uint64_t count, uint64_t do
       for (size_t k = 0; k < step.results.size() && streams; ++k)
         streams = placed_[step.results[k]].base != nullptr;
       step.loop->run(in_, out_, scalars_, count, streams, cycle_);
-    } else if (step.run != nullptr) {
-      step.run(reinterpret_cast<const void* const*>(in_), out_[0], static_cast<long>(count));
     } else {
-      auto* index = reinterpret_cast<int64_t*>(out_[0]);
-      for (uint64_t i = 0; i < count; ++i) index[i] = static_cast<int64_t>(first + i);
+      step.run(reinterpret_cast<const void* const*>(in_), out_[0], static_cast<long>(count));
     }
   }
 }

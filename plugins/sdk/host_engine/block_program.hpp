@@ -46,6 +46,10 @@ class block_program {
   bool is_input(uint32_t n) const { return results_[n] < inputs_.size(); }
   /// Whether a loop adds its values to totals.
   bool joins() const;
+  /// Converts `count` totals to the accumulator's dtype; NULL: they have it. Others have 32 bits,
+  /// and hold the sum of most_narrow values.
+  routines::block_routine widens() const { return widens_; }
+  static constexpr uint64_t most_narrow = 32768;  // of 16 bits
   /// Whether a loop reads an input as one element.
   bool has_singles() const { return has_singles_; }
 
@@ -62,7 +66,7 @@ class block_program {
   };
   struct block_step {
     fused_loop::instruction what;             // of a single instruction
-    routines::block_routine run = nullptr;    // NULL: iota, or
+    routines::block_routine run = nullptr;    // NULL:
     std::shared_ptr<const fused_loop> loop;   // several instructions
     std::vector<uint32_t> operands, results;  // without the scalars of loops
   };
@@ -89,6 +93,7 @@ class block_program {
   std::vector<bool> single_;      // inputs that loops read as one element
   bool has_singles_ = false;
   uint32_t scalars_ = 0, totals_ = no_value;
+  routines::block_routine widens_ = nullptr;
   std::vector<typed_value> values_;
   std::vector<block_step> steps_;
   std::vector<uint32_t> results_;
@@ -128,6 +133,7 @@ class block_registers {
   /// if `cycle` is 0. `cycle` is a power of two that divides `count`.
   void join(uint64_t first, uint64_t count, std::byte* totals, uint64_t cycle);
   bool joins() const { return program_.totals_ != block_program::no_value; }
+  routines::block_routine widens() const { return program_.widens(); }
   /// The maximum number of elements per call.
   uint64_t block() const { return most_; }
   /// Result n of the points computed last.

@@ -340,10 +340,8 @@ std::vector<uint32_t> trace(const fused_loop::description& what, lane_program& t
     uint32_t operands[3] = {};
     for (size_t k = 0; k < one.operands.size(); ++k) operands[k] = node_of.at(one.operands[k]);
     const bool widens = fused_loop::widens(one) != fused_loop::widened::no;
-    if (!widens)
-      node_of[one.result] = row_of(one)->write(to, operands);
-    else  // totals are added to in memory
-      node_of[one.result] = one.of == TUTTI_BOOL ? to.add(op::flag, 0, operands[1]) : operands[1];
+    // Totals are added to in memory.
+    node_of[one.result] = widens ? operands[1] : row_of(one)->write(to, operands);
   }
   std::vector<uint32_t> results;
   for (const fused_loop::array& result : what.results) results.push_back(node_of.at(result.value));
@@ -365,8 +363,10 @@ uint32_t fused_loop::most_bits() {
 
 fused_loop::widened fused_loop::widens(const instruction& one) {
   const bool totals = one.result_dtype == TUTTI_I64 || one.result_dtype == TUTTI_U64;
-  if (one.opcode != TUTTI_OP_add || !totals || dtype_size(one.of) == 8) return widened::no;
-  return one.of <= TUTTI_I32 && one.of != TUTTI_BOOL ? widened::integer : widened::natural;
+  if (one.opcode != TUTTI_OP_add || !totals) return widened::no;
+  return one.of == TUTTI_I32   ? widened::integer
+         : one.of == TUTTI_U32 ? widened::natural
+                               : widened::no;
 }
 
 bool fused_loop::takes(const instruction& one) {

@@ -47,6 +47,8 @@ lane_program::node lane_program::simplified(node wanted) const {
       return {op::constant, 0, wide ? *bits : *bits & 0xffffffffu, {}, 0};
   }
   if (wanted.what != op::pick) return wanted;
+  if (is_constant(b) && is_constant(c) && nodes[b].bits == 1 && nodes[c].bits == 0)
+    return {op::flag, 0, 0, {a}, 1};
   // minps returns its second operand if the operands are equal or one is NaN.
   const node& test = nodes[a];
   const bool same = test.operand[0] == b && test.operand[1] == c;

@@ -41,9 +41,16 @@ uint64_t join_segment(const reduction_totals& totals, uint64_t point, uint64_t l
                          : totals.element >= 8                 ? 32
                                                                : 64;
   const uint64_t rest = length % cycle, whole = length - rest, of_line = whole > 0 ? cycle : 0;
-  totals.row->start(line, nullptr, static_cast<long>(of_line + rest));
-  if (whole > 0) registers.join(point, whole, line, cycle);
-  if (rest > 0) registers.join(point + whole, rest, line + of_line * totals.element, 0);
+  const auto count = static_cast<long>(of_line + rest);
+  const auto widen = registers.widens();
+  alignas(64) std::byte narrow[1024];
+  std::byte* const to = widen != nullptr ? narrow : line;
+  totals.row->start(to, nullptr, widen != nullptr ? (count + 1) / 2 : count);
+  if (whole > 0) registers.join(point, whole, to, cycle);
+  const uint64_t element = widen != nullptr ? totals.element / 2 : totals.element;
+  if (rest > 0) registers.join(point + whole, rest, to + of_line * element, 0);
+  const void* const from = narrow;
+  if (widen != nullptr) widen(&from, line, count);
   return of_line + rest;
 }
 
@@ -105,8 +112,11 @@ void reduce_outer(const reduction_shape& s, const outer_unit& unit, block_regist
   const bool sums = row.compensate != nullptr;
   const auto width = static_cast<long>(unit.width);
   const bool finds_index = totals.index(0) != nullptr;
-  // Lanes, the sum of a few rows, and the rounding errors of the totals.
-  reduction_totals state(row, totals.element, unit.width * (sums ? 3 : 1), 0, finds_index);
+  const auto widen = registers.joins() ? registers.widens() : nullptr;
+  // Lanes, the sum of a few rows, and the rounding errors of the totals; or lanes of short totals,
+  // and the same ones widened.
+  const uint64_t lanes = sums ? 3 : widen != nullptr ? 2 : 1;
+  reduction_totals state(row, totals.element, unit.width * lanes, 0, finds_index);
   std::byte* const lane = state.value(0);
   std::byte* const rows_sum = sums ? state.value(unit.width) : nullptr;
   std::byte* const losses = sums ? state.value(2 * unit.width) : nullptr;
@@ -114,6 +124,13 @@ void reduce_outer(const reduction_shape& s, const outer_unit& unit, block_regist
   const uint64_t row_bytes = unit.width * totals.element;
   const uint64_t end = s.steps * (unit.part + 1) / s.parts;
   uint64_t added = 0;
+  const auto add_widened = [&] {
+    const void* const from = lane;
+    widen(&from, state.value(unit.width), width);
+    row.row(totals.value(unit.at), nullptr, state.value(unit.width), 0, width);
+    row.start(lane, nullptr, width);
+    added = 0;
+  };
   for (uint64_t step = s.steps * unit.part / s.parts; step < end;) {
     const uint64_t run = std::min(s.reduced_inner - step % s.reduced_inner, end - step);
     for (uint64_t done = 0; done < run;) {
@@ -151,6 +168,7 @@ void reduce_outer(const reduction_shape& s, const outer_unit& unit, block_regist
           row.compensate(totals.value(unit.at), losses, lane, width);
           row.start(lane, nullptr, width);
         }
+        if (widen != nullptr && added + rows_at_once > block_program::most_narrow) add_widened();
       }
       done += rows;
     }
@@ -158,6 +176,8 @@ void reduce_outer(const reduction_shape& s, const outer_unit& unit, block_regist
   }
   if (sums) {
     row.settle(totals.value(unit.at), losses, lane, width);
+  } else if (widen != nullptr) {
+    add_widened();
   } else if (finds_index) {
     std::copy_n(lane, row_bytes, totals.value(unit.at));
     std::copy_n(state.index(0), unit.width, totals.index(unit.at));

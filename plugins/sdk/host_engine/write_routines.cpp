@@ -64,6 +64,21 @@ class routine_writer {
   // A load or a store: the conversion happens at the operand.
   void copy(uint8_t from, uint8_t to) { add({}, TUTTI_OP_cast, {from}, to, 0); }
 
+  // The index of each element, the first of which is in[0]. Numbers of 32 bits convert faster.
+  void iota(uint8_t to) {
+    const std::string name = join("iota_to_", dtype_name(to)), type(words_.types[to]);
+    const auto loop = [&](const char* index) {
+      return join("    for (", index, " i = 0; i < (", index, ")count; ++i) to[i] = (", type, ")((",
+                  index, ")first + i);\n");
+    };
+    parts_[0].functions +=
+        join("static void ", name, "(const void* const* in, void* out, long count) {\n  ", type,
+             "* to = (", type, "*)out;\n  const long first = *(const long*)in[0];\n",
+             "  if (first + count <= 0x7fffffffL)\n", loop("int"), "  else\n", loop("long"), "}\n");
+    parts_[0].blocks += join("    {", uint32_t{TUTTI_OP_iota}, ", ", uint32_t{to}, ", ",
+                             uint32_t{to}, ", ", name, "},\n");
+  }
+
   void reduction(uint8_t kind, uint8_t accumulator) {
     const bool index = kind == TUTTI_REDUCE_ARGMIN || kind == TUTTI_REDUCE_ARGMAX;
     const uint8_t result = index ? uint8_t{TUTTI_I64} : accumulator;
@@ -173,6 +188,7 @@ void write_blocks(routine_writer& out) {
       if (defined && from != to) out.block(TUTTI_OP_cast, {from}, to);
     }
     out.copy(from, from);
+    if (is_integer(from) || is_floating(from)) out.iota(from);
   }
   for (uint8_t half : {TUTTI_F16, TUTTI_BF16}) {
     out.copy(half, TUTTI_F32);
