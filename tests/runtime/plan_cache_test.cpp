@@ -4,6 +4,7 @@
 // respect follow each other here, and each value is compared with that of operations one by one.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <random>
 #include <tutti/tutti.hpp>
@@ -118,6 +119,7 @@ BOOST_AUTO_TEST_CASE(equal_operations_and_different_ones) {
     return tutti::tanh(x)({{begin, begin + n / 2}});
   };
   const array cube = tutti::random::uniform({3}, {3, 3, 3}, -1, 1).eval();
+  const array z = tutti::complex(x, w).eval();
   const auto turned = [](const array& c, int a, int b, int d) {
     return tutti::transpose(c, {a, b, d});
   };
@@ -125,6 +127,8 @@ BOOST_AUTO_TEST_CASE(equal_operations_and_different_ones) {
       {[&] { return tutti::tanh(x); }, [&] { return tutti::sin(x); }},
       {[&] { return x * w; }, [&] { return x * x; }},
       {[&] { return x * 2.f; }, [&] { return x * 3.f; }},
+      {[&] { return tutti::real(z * std::complex<double>(1, 1)); },
+       [&] { return tutti::real(z * std::complex<double>(1, 2)); }},
       {[&] { return tutti::sum(x, 0); }, [&] { return tutti::max(x, 0); }},
       {[&] { return tutti::sum(x, 0); }, [&] { return tutti::sum(x, 1); }},
       {[&] { return tutti::cumsum(x, 0); }, [&] { return tutti::cummax(x, 0); }},
@@ -200,6 +204,26 @@ BOOST_AUTO_TEST_CASE(values_that_are_read_later) {
     // An elementwise value is computed again; so is what nobody asked for.
     const bool is_stored = is_together || (is_product && i % 4 != 3);
     BOOST_TEST(is_stored == (tutti::stats().launches == before), "value " << i);
+  }
+}
+
+// While a function is differentiated, a view refers to what it shows; afterwards another view may.
+BOOST_AUTO_TEST_CASE(views_during_and_after_a_gradient) {
+  const array a = array::from({1.f, -2.f, 3.f, 4.f}).reshape({2, 2});
+  const array one = tutti::eye(2).eval(), zero = tutti::full({4}, 0.f, dtype::f32);
+  for (int i = 0; i < 2; ++i) {
+    tutti::value_and_grad([&](const array& x) {
+      return tutti::sum(tutti::maximum(tutti::reshape(tutti::matmul(x, one), {4}), zero).eval());
+    })(a);
+    array product = tutti::matmul(a, one);
+    const array seen = tutti::reshape(product, {1, 4});
+    const array result = tutti::maximum(tutti::reshape(product, {4}), zero);
+    product = array();
+    result.eval();
+    const auto before = tutti::stats().launches;
+    BOOST_TEST(seen.to_vector<float>() == (std::vector<float>{1, -2, 3, 4}),
+               boost::test_tools::per_element());
+    BOOST_TEST(tutti::stats().launches == before);
   }
 }
 
