@@ -44,8 +44,9 @@ class TUTTI_API job {
  public:
   /// The job of this process. The first one joins it with the communication plugin TUTTI_COMM
   /// (`none`: this process alone) or, if mpirun or srun started several processes, with `mpi`, and
-  /// waits for the other ranks. Throws plugin_error if the plugin cannot be loaded, value_error if
-  /// ranks run different programs or versions of the library, naming both.
+  /// waits for the other ranks. Throws plugin_error if the plugin cannot be loaded, or finds this
+  /// process alone although several were started; value_error if ranks run different programs or
+  /// versions of the library, naming both.
   job();
 
   int rank() const;  ///< from 0 to size() - 1
