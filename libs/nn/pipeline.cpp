@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pipelines. Each micro-batch is a chain of stages with a copy between them; the members can work
-// at the same time because the chains are independent of each other.
+// at the same time because the chains are independent of each other. Between ranks, all members
+// compute one micro-batch each, and an exchange follows; the backward pass repeats these steps in
+// reverse.
 #include "tutti/nn/pipeline.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "tutti/error.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/host_memory.hpp"
+#include "tutti/job.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/plugin.h"
@@ -27,6 +31,35 @@ void require_function(bool is_there, const std::string& what) {
 
 array rows(const array& a, std::int64_t first, std::int64_t last) { return a({{first, last}}); }
 
+// Ranks with different numbers of micro-batches would wait for messages that nobody sends.
+void require_same_division(const device_group& group, std::int64_t rows,
+                           std::int64_t micro_batches) {
+  if (group.ranks() == nullptr) return;
+  const std::vector<std::int64_t> all =
+      group.ranks()
+          ->all_gather(array::from({rows, micro_batches}, group[0]))
+          .to_vector<std::int64_t>();
+  const auto text = [&](std::size_t rank) {
+    return std::to_string(all[2 * rank]) + " rows in " + std::to_string(all[2 * rank + 1]) +
+           " micro-batches on rank " + std::to_string(rank);
+  };
+  for (std::size_t rank = 1; 2 * rank < all.size(); ++rank)
+    if (all[2 * rank] != all[0] || all[2 * rank + 1] != all[1])
+      throw value_error("pipeline: " + text(0) + ", but " + text(rank));
+}
+
+// What the last stage has computed, on the last member of each rank.
+array on_all_ranks(const array& value, const device_group& group) {
+  const job* ranks = group.ranks();
+  if (ranks == nullptr) return value;
+  const int last = ranks->size() - 1;
+  if (ranks->rank() != last) return ranks->exchange({}, {}, {last}, group.members().back())[0];
+  std::vector<int> others(static_cast<std::size_t>(last));
+  std::iota(others.begin(), others.end(), 0);
+  ranks->exchange(std::vector<array>(others.size(), value), others, {});
+  return value;
+}
+
 }  // namespace
 
 pipeline::pipeline(std::vector<stage> stages, device_group group, std::int64_t micro_batches)
@@ -34,8 +67,6 @@ pipeline::pipeline(std::vector<stage> stages, device_group group, std::int64_t m
   if (stages_.size() != group_.size())
     throw value_error("pipeline: " + std::to_string(stages_.size()) + " stages for " +
                       std::to_string(group_.size()) + " devices (" + group_.names() + ")");
-  if (group_.ranks())
-    throw value_error("pipeline: stages on several ranks are not supported: " + group_.names());
   if (micro_batches_ < 1)
     throw value_error("pipeline: " + std::to_string(micro_batches_) + " micro-batches");
   for (std::size_t i = 0; i < stages_.size(); ++i)
@@ -55,6 +86,7 @@ void pipeline::check(const std::vector<std::vector<array>>& parameters, const ar
                            TUTTI_ERROR_INVALID_ARGUMENT);
   if (x.ndim() == 0 || x.dim(0) == 0)
     throw shape_error("pipeline: no rows in a batch of shape " + x.shape().str());
+  require_same_division(group_, x.dim(0), micro_batches_);
 }
 
 // At most as many micro-batches as rows, so that none is empty.
@@ -67,20 +99,44 @@ std::vector<std::int64_t> pipeline::rows_of_micro_batches(const array& x) const 
   return boundaries;
 }
 
-array pipeline::run(const std::vector<std::vector<array>>& parameters, const array& batch) const {
-  array x = batch;
-  for (std::size_t i = 0; i < stages_.size(); ++i) x = stages_[i](parameters[i], x.to(group_[i]));
-  return x;
+std::vector<array> pipeline::run(const std::vector<std::vector<array>>& parameters, const array& x,
+                                 const std::vector<std::int64_t>& cuts) const {
+  const std::size_t count = cuts.size() - 1, first = group_.first(), total = group_.total();
+  std::vector<array> inputs(stages_.size() + 1), outputs;  // the last input is for the next rank
+  for (std::size_t step = 0; step + 1 < count + total; ++step) {
+    std::vector<array> computed;
+    const auto has_work = [&](std::size_t stage) { return step >= stage && step - stage < count; };
+    // Later stages first: stage i takes its input before stage i - 1 replaces it.
+    for (std::size_t i = stages_.size(); i-- > 0;) {
+      if (!has_work(first + i)) continue;
+      const std::size_t m = step - first - i;
+      if (first + i == 0) inputs[0] = rows(x, cuts[m], cuts[m + 1]);
+      inputs[i + 1] = stages_[i](parameters[i], inputs[i].to(group_[i]));
+      if (first + i + 1 == total) outputs.push_back(inputs[i + 1]);
+      computed.push_back(inputs[i + 1]);
+    }
+    if (group_.ranks() == nullptr || step + 2 == count + total) continue;
+    eval(computed);
+    const int rank = group_.ranks()->rank();
+    std::vector<array> sent;
+    std::vector<int> to, from;
+    const std::size_t last = first + stages_.size() - 1;
+    if (last + 1 < total && has_work(last)) {
+      sent.push_back(inputs.back());
+      to.push_back(rank + 1);
+    }
+    if (first > 0 && has_work(first - 1)) from.push_back(rank - 1);
+    const auto received = group_.ranks()->exchange(sent, to, from, group_[0]);
+    if (!received.empty()) inputs[0] = received[0];
+  }
+  return outputs;
 }
 
 array pipeline::operator()(const std::vector<std::vector<array>>& parameters,
                            const array& x) const {
   check(parameters, x);
-  const auto cuts = rows_of_micro_batches(x);
-  std::vector<array> outputs;
-  for (std::size_t m = 0; m + 1 < cuts.size(); ++m)
-    outputs.push_back(run(parameters, rows(x, cuts[m], cuts[m + 1])));
-  return concatenate(outputs, 0);
+  const auto outputs = run(parameters, x, rows_of_micro_batches(x));
+  return on_all_ranks(outputs.empty() ? array() : concatenate(outputs, 0), group_);
 }
 
 std::pair<array, std::vector<std::vector<array>>> pipeline::value_and_grad(
@@ -106,17 +162,16 @@ std::pair<array, std::vector<std::vector<array>>> pipeline::value_and_grad(
     return out;
   };
   const auto total = [&](const std::vector<array>& values) {
-    const auto own = by_stage(values);
+    const auto outputs = run(by_stage(values), x, cuts);
     array sum;
-    for (std::size_t m = 0; m + 1 < cuts.size(); ++m) {
-      const array output = run(own, rows(x, cuts[m], cuts[m + 1]));
-      const array truth = rows(target, cuts[m], cuts[m + 1]).to(output.device());
+    for (std::size_t m = 0; m < outputs.size(); ++m) {
+      const array truth = rows(target, cuts[m], cuts[m + 1]).to(outputs[m].device());
       const double share =
           static_cast<double>(cuts[m + 1] - cuts[m]) / static_cast<double>(x.dim(0));
-      const array part = loss(output, truth) * share;
+      const array part = loss(outputs[m], truth) * share;
       sum = sum.valid() ? sum + part : part;
     }
-    return sum;
+    return on_all_ranks(sum, group_);
   };
   const auto [value, gradients] = tutti::value_and_grad(total)(flat);
   return {value, by_stage(gradients)};
