@@ -48,6 +48,16 @@ void require_same_division(const device_group& group, std::int64_t rows,
       throw value_error("pipeline: " + text(0) + ", but " + text(rank));
 }
 
+// Copies of parameters for one micro-batch. In the backward pass the sum of their gradients and of
+// those of later micro-batches starts to be computed here, not when the last one is known.
+std::vector<array> with_early_gradients(const std::vector<array>& parameters) {
+  return custom_vjp([](const std::vector<array>& v) { return v; },
+                    [](const auto&, const auto&, const std::vector<array>& sums) {
+                      eval(sums);
+                      return sums;
+                    })(parameters);
+}
+
 // What the last stage has computed, on the last member of each rank.
 array on_all_ranks(const array& value, const device_group& group) {
   const job* ranks = group.ranks();
@@ -100,42 +110,50 @@ std::vector<std::int64_t> pipeline::rows_of_micro_batches(const array& x) const 
 }
 
 std::vector<array> pipeline::run(const std::vector<std::vector<array>>& parameters, const array& x,
-                                 const std::vector<std::int64_t>& cuts) const {
-  const std::size_t count = cuts.size() - 1, first = group_.first(), total = group_.total();
-  std::vector<array> inputs(stages_.size() + 1), outputs;  // the last input is for the next rank
+                                 const std::vector<std::int64_t>& cuts,
+                                 const finish_function& finish) const {
+  const std::size_t count = cuts.size() - 1, total = group_.total();
+  const std::size_t first = group_.first(), end = first + stages_.size();
+  const job* ranks = group_.ranks();
+  std::vector<std::vector<array>> own = parameters;
+  std::vector<array> inputs(stages_.size() + 1), finished;  // the last input is for the next rank
   for (std::size_t step = 0; step + 1 < count + total; ++step) {
-    std::vector<array> computed;
     const auto has_work = [&](std::size_t stage) { return step >= stage && step - stage < count; };
+    std::vector<array> computed, sent;
     // Later stages first: stage i takes its input before stage i - 1 replaces it.
     for (std::size_t i = stages_.size(); i-- > 0;) {
       if (!has_work(first + i)) continue;
       const std::size_t m = step - first - i;
       if (first + i == 0) inputs[0] = rows(x, cuts[m], cuts[m + 1]);
-      inputs[i + 1] = stages_[i](parameters[i], inputs[i].to(group_[i]));
-      if (first + i + 1 == total) outputs.push_back(inputs[i + 1]);
+      if (ranks != nullptr) own[i] = with_early_gradients(own[i]);
+      inputs[i + 1] = stages_[i](own[i], inputs[i].to(group_[i]));
+      if (first + i + 1 == total) inputs[i + 1] = finish(m, inputs[i + 1]);
       computed.push_back(inputs[i + 1]);
     }
-    if (group_.ranks() == nullptr || step + 2 == count + total) continue;
-    eval(computed);
-    const int rank = group_.ranks()->rank();
-    std::vector<array> sent;
-    std::vector<int> to, from;
-    const std::size_t last = first + stages_.size() - 1;
-    if (last + 1 < total && has_work(last)) {
-      sent.push_back(inputs.back());
-      to.push_back(rank + 1);
+    if (has_work(end - 1)) sent = {inputs.back()};
+    if (ranks == nullptr || step + 2 == count + total) {
+      if (end == total) finished.insert(finished.end(), sent.begin(), sent.end());
+      continue;
     }
-    if (first > 0 && has_work(first - 1)) from.push_back(rank - 1);
-    const auto received = group_.ranks()->exchange(sent, to, from, group_[0]);
-    if (!received.empty()) inputs[0] = received[0];
+    eval(computed);
+    // The last stage's rank sends results to itself, so that their gradients belong to this step.
+    const std::vector<int> to(sent.size(), end == total ? ranks->rank() : ranks->rank() + 1);
+    std::vector<int> from;
+    if (first > 0 && has_work(first - 1)) from.push_back(ranks->rank() - 1);
+    if (end == total) from.insert(from.end(), to.begin(), to.end());
+    const std::vector<array> received = ranks->exchange(sent, to, from, group_[0]);
+    if (first > 0 && has_work(first - 1)) inputs[0] = received.front();
+    if (end == total && !sent.empty())
+      finished.push_back(received.back().to(group_.members().back()));
   }
-  return outputs;
+  return finished;
 }
 
 array pipeline::operator()(const std::vector<std::vector<array>>& parameters,
                            const array& x) const {
   check(parameters, x);
-  const auto outputs = run(parameters, x, rows_of_micro_batches(x));
+  const auto outputs = run(parameters, x, rows_of_micro_batches(x),
+                           [](std::size_t, const array& output) { return output; });
   return on_all_ranks(outputs.empty() ? array() : concatenate(outputs, 0), group_);
 }
 
@@ -162,15 +180,14 @@ std::pair<array, std::vector<std::vector<array>>> pipeline::value_and_grad(
     return out;
   };
   const auto total = [&](const std::vector<array>& values) {
-    const auto outputs = run(by_stage(values), x, cuts);
-    array sum;
-    for (std::size_t m = 0; m < outputs.size(); ++m) {
-      const array truth = rows(target, cuts[m], cuts[m + 1]).to(outputs[m].device());
+    const auto parts = run(by_stage(values), x, cuts, [&](std::size_t m, const array& output) {
+      const array truth = rows(target, cuts[m], cuts[m + 1]).to(output.device());
       const double share =
           static_cast<double>(cuts[m + 1] - cuts[m]) / static_cast<double>(x.dim(0));
-      const array part = loss(outputs[m], truth) * share;
-      sum = sum.valid() ? sum + part : part;
-    }
+      return loss(output, truth) * share;
+    });
+    array sum;
+    for (const array& part : parts) sum = sum.valid() ? sum + part : part;
     return on_all_ranks(sum, group_);
   };
   const auto [value, gradients] = tutti::value_and_grad(total)(flat);

@@ -3,6 +3,7 @@
 // A network divided into stages, each on another device. docs/multi-device.md, "Splits".
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -45,9 +46,11 @@ class TUTTI_API pipeline {
       const array& target) const;
 
  private:
-  // The last stage's output for each micro-batch; none on ranks without this stage.
+  // `finish` of the last stage's output for each micro-batch; nothing on ranks without this stage.
+  using finish_function = std::function<array(std::size_t micro_batch, const array& output)>;
   std::vector<array> run(const std::vector<std::vector<array>>& parameters, const array& x,
-                         const std::vector<std::int64_t>& cuts) const;
+                         const std::vector<std::int64_t>& cuts,
+                         const finish_function& finish) const;
   void check(const std::vector<std::vector<array>>& parameters, const array& x) const;
   std::vector<std::int64_t> rows_of_micro_batches(const array& x) const;
   std::vector<stage> stages_;
