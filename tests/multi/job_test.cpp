@@ -228,6 +228,39 @@ BOOST_AUTO_TEST_CASE(sends_and_receives) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(exchanges_messages_of_any_ranks) {
+  on_ranks([](const job& j) {
+    // Each rank sends every rank, itself included, an array of its own shape.
+    std::vector<int> all;
+    for (int r = 0; r < j.size(); ++r) all.push_back(r);
+    for (const dtype type : all_dtypes) {
+      const array own = values({3, j.rank() + 1}, type, j.rank()).T();
+      const std::vector<array> got = j.exchange(std::vector<array>(all.size(), own), all, all);
+      for (const int r : all) {
+        const array& from_r = got[static_cast<std::size_t>(r)];
+        require(
+            from_r.dtype() == type && doubles(from_r) == doubles(values({3, r + 1}, type, r).T()),
+            "exchange: " + text_of(j, type, from_r.shape()));
+      }
+    }
+    // Several messages to the last rank, which sends nothing; then none at all.
+    const int last = j.size() - 1;
+    const std::vector<array> sent{zeros({0, 4}), array::from({std::nan(""), HUGE_VAL})};
+    if (j.rank() < last) require(j.exchange(sent, {last, last}, {}).empty(), "only sent");
+    std::vector<int> from;
+    for (int r = 0; r < last; ++r) from.insert(from.end(), {r, r});
+    if (j.rank() == last) {
+      const std::vector<array> got = j.exchange({}, {}, from);
+      for (std::size_t i = 0; i < got.size(); i += 2) {
+        require(got[i].shape() == shape({0, 4}), "an empty one");
+        require(std::isnan(got[i + 1].to_vector<double>()[0]), "NaN");
+        require(got[i + 1].to_vector<double>()[1] == HUGE_VAL, "infinity");
+      }
+    }
+    require(j.exchange({}, {}, {}).empty(), "no messages");
+  });
+}
+
 BOOST_AUTO_TEST_CASE(ranks_that_disagree_are_named_and_go_on) {
   on_ranks([](const job& j) {
     if (j.size() == 1) return;
@@ -278,6 +311,20 @@ BOOST_AUTO_TEST_CASE(refuses_what_it_does_not_do) {
     require_text(message_of<index_error>([&] { j.all_gather(zeros({1}), 1); }), {"all_gather"});
     require_text(message_of<shape_error>([&] { j.all_gather(zeros({})); }), {"all_gather"});
     require_text(message_of<value_error>([&] { j.receive(j.rank(), 9); }), {"tag 9"});
+    const array x = zeros({1});
+    const int own = j.rank();
+    require_text(message_of<value_error>([&] { j.exchange({x}, {}, {}); }),
+                 {"exchange: 1 arrays for 0 ranks"});
+    require_text(message_of<value_error>([&] { j.exchange({x}, {j.size()}, {}); }),
+                 {"exchange: rank", "of"});
+    require_text(message_of<value_error>([&] { j.exchange({}, {}, {-1}); }),
+                 {"exchange: rank -1 of"});
+    require_text(message_of<value_error>([&] { j.exchange({array()}, {own}, {own}); }),
+                 {"exchange: an array is invalid"});
+    require_text(message_of<value_error>([&] {
+                   j.exchange({x, x}, {own, own}, {own});
+                 }),
+                 {"sends itself 2 arrays and receives 1"});
   });
 }
 

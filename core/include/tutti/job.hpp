@@ -15,7 +15,8 @@
 // ranks, all_reduce(), is the gradient of that array, except where shard(), replicate() or a
 // collective that takes one value of all ranks has formed it. The backward pass exchanges
 // cotangents, on all ranks in the reverse order of the forward pass, also where a rank needs none.
-// vjp takes the cotangents of each rank's own values. send() and receive() have no gradients.
+// vjp takes the cotangents of each rank's own values. send() and receive() have no gradients;
+// exchange() has.
 //
 // Throws, on all ranks and before values are sent, dtype_error and shape_error for mismatches, with
 // two ranks and the values of each; value_error if ranks call different functions, for an invalid
@@ -44,8 +45,9 @@ class TUTTI_API job {
  public:
   /// The job of this process. The first one joins it with the communication plugin TUTTI_COMM
   /// (`none`: this process alone) or, if mpirun or srun started several processes, with `mpi`, and
-  /// waits for the other ranks. Throws plugin_error if the plugin cannot be loaded, value_error if
-  /// ranks run different programs or versions of the library, naming both.
+  /// waits for the other ranks. Throws plugin_error if the plugin cannot be loaded, or finds this
+  /// process alone although several were started; value_error if ranks run different programs or
+  /// versions of the library, naming both.
   job();
 
   int rank() const;  ///< from 0 to size() - 1
@@ -71,6 +73,14 @@ class TUTTI_API job {
   /// The value of rank `root`; on other ranks `value` specifies shape, dtype and device.
   array broadcast(const array& value, int root = 0) const;
   std::vector<array> broadcast(const std::vector<array>& values, int root = 0) const;
+
+  /// Sends values[i] to rank to[i], and returns the next message from each of the ranks `from`, in
+  /// this order, on the device `on`. All ranks call it, with empty lists if they send or receive
+  /// nothing, and each message has a sender and a receiver. Shapes and dtypes may differ. The
+  /// backward pass sends the cotangents back. Throws value_error if the lists do not match.
+  std::vector<array> exchange(const std::vector<array>& values, const std::vector<int>& to,
+                              const std::vector<int>& from,
+                              const device& on = default_device()) const;
 
   /// Starts sending and returns. Messages with the same sender, receiver and tag (0 to 8191)
   /// arrive in order. Unlike the other functions, send and receive involve only two ranks.

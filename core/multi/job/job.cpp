@@ -342,6 +342,27 @@ std::vector<array> job::broadcast(const std::vector<array>& values, int root) co
       });
 }
 
+std::vector<array> job::exchange(const std::vector<array>& values, const std::vector<int>& to,
+                                 const std::vector<int>& from, const device& on) const {
+  const char* const op = "exchange";
+  require_values(values, op);
+  if (values.size() != to.size())
+    throw value_error(fmt::format("{}: {} arrays for {} ranks", op, values.size(), to.size()));
+  for (const std::vector<int>& ranks : {to, from})
+    for (const int rank : ranks) require_rank(rank, *state_, op);
+  const auto sent = std::count(to.begin(), to.end(), rank());
+  const auto received = std::count(from.begin(), from.end(), rank());
+  if (sent != received)
+    throw value_error(fmt::format("{}: rank {} sends itself {} arrays and receives {} from itself",
+                                  op, rank(), sent, received));
+  if (size() > 1)
+    return multi::exchange_messages(*state_, values, to, from,
+                                    std::vector<device>(from.size(), on));
+  std::vector<array> out;
+  for (const array& a : values) out.push_back(a.to(on));
+  return out;
+}
+
 void job::send(const array& value, int to, int tag) const {
   require_rank(to, *state_, "send");
   require_tag(tag, "send");
@@ -356,7 +377,7 @@ array job::receive(int from, int tag, const device& on) const {
 
 void multi::send_array(job_state& job, const array& value, int to, int tag) {
   require_values({value}, "send");
-  multi::require_no_gradient(value, "send", "the array", "use a function of all ranks");
+  multi::require_no_gradient(value, "send", "the array", "use exchange()");
   if (to == job.rank()) return job.keep(value, tag);
   const auto record = std::make_shared<array_record>(describe(value));
   tutti_exchange what = exchange_of(TUTTI_EXCHANGE_SEND, to, tag + message_tags);

@@ -54,8 +54,15 @@ std::shared_ptr<job_state> join() {
   if (wish == "none" || (!wish && !launched)) return std::make_shared<job_state>();
   const std::string reason = wish ? "TUTTI_COMM=" + *wish : launched->sign;
   try {
-    return std::make_shared<job_state>(find_communication(wish.value_or("mpi")),
-                                       base::time_limit(10), own_program());
+    auto joined = std::make_shared<job_state>(find_communication(wish.value_or("mpi")),
+                                              base::time_limit(10), own_program());
+    if (launched && joined->size() == 1) {
+      joined->finish();
+      throw plugin_error(
+          "several processes were started, but the communication plugin finds this one alone; use "
+          "the launcher of its library, or with Slurm srun --mpi=pmix");
+    }
+    return joined;
   } catch (const plugin_error& e) {
     throw plugin_error(
         fmt::format("job ({}): {}; TUTTI_COMM=none runs each process alone", reason, e.what()));
