@@ -39,8 +39,6 @@ shape::shape(std::initializer_list<integer> values) {
 shape::shape(const std::vector<std::int64_t>& values)
     : shape(std::span<const std::int64_t>(values)) {}
 
-void shape::push_back(std::int64_t value) { insert(rank_, value); }
-
 void shape::insert(int position, std::int64_t value) {
   if (rank_ == max_rank)
     throw shape_error("shape: " + str() + " cannot take another dimension, at most " +

@@ -38,8 +38,15 @@ std::vector<array> of_view(const graph::node& n, const array& g) {
     }
     case graph::view_op::broadcast:
       return {op::unbroadcast(g, parent.shape())};
-    case graph::view_op::slice:
-      return {op::update_region(zeros_like(parent), g, how.arguments, how.steps)};
+    case graph::view_op::slice: {
+      shape region, steps = how.steps;
+      int axis = 0;
+      for (std::int64_t& step : steps) {
+        region.push_back(step == 0 ? 1 : n.extents[axis++]);
+        if (step == 0) step = 1;
+      }
+      return {op::update_region(zeros_like(parent), reshape(g, region), how.arguments, steps)};
+    }
     case graph::view_op::diagonal: {
       const std::int64_t first = how.arguments[0];
       const std::int64_t second = how.arguments[1];

@@ -89,7 +89,7 @@ array plain_view(const array& a, const shape& extents, const layout& where, view
   const node& from = *a.node();
   node_ref n = make(kind::view, from.type, extents, from.device, "view");
   n->record = std::make_unique<view_params>(
-      view_params{from.is_view() ? from.view().base : a.node(), where, op, arguments, steps});
+      view_params{{}, from.is_view() ? from.view().base : a.node(), where, op, arguments, steps});
   n->range = from.range;
   return array{std::move(n)};
 }

@@ -3,7 +3,9 @@
 // Reference counting and layouts of graph nodes.
 #include "graph/node.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "graph/collective.hpp"
 
@@ -16,6 +18,53 @@ node::~node() {
 }
 
 void destroy(node* n) { delete n; }
+
+namespace {
+
+constexpr std::size_t block_bytes = std::max(sizeof(node), sizeof(view_params));
+#ifdef __SANITIZE_ADDRESS__
+constexpr int most_blocks = 0;  // it watches freed memory
+#else
+constexpr int most_blocks = 4096;
+#endif
+
+struct free_block {
+  free_block* next;
+};
+struct block_list {
+  free_block* first = nullptr;
+  int room = most_blocks;
+  bool ends_with_thread = false;
+};
+thread_local constinit block_list free_blocks;
+
+// Static arrays are destroyed after it, so their nodes find no room.
+struct at_thread_end {
+  ~at_thread_end() {
+    free_blocks.room = 0;
+    while (free_blocks.first != nullptr)
+      ::operator delete(std::exchange(free_blocks.first, free_blocks.first->next));
+  }
+};
+
+void free_at_thread_end() { thread_local const at_thread_end end; }
+
+}  // namespace
+
+void* reused_memory::operator new(std::size_t) {
+  block_list& mine = free_blocks;
+  if (mine.first == nullptr) return ::operator new(block_bytes);
+  ++mine.room;
+  return std::exchange(mine.first, mine.first->next);
+}
+
+void reused_memory::operator delete(void* memory) noexcept {
+  block_list& mine = free_blocks;
+  if (mine.room == 0) return ::operator delete(memory);
+  if (!std::exchange(mine.ends_with_thread, true)) free_at_thread_end();
+  --mine.room;
+  mine.first = new (memory) free_block{mine.first};
+}
 
 void retain(node* n) { n->references.fetch_add(1, std::memory_order_relaxed); }
 

@@ -45,7 +45,7 @@ enum class kind : std::uint8_t {
   custom_rule,   // no value: between the results of a function and its arguments, for gradients
 };
 
-class node {
+class node : public reused_memory {
  public:
   node(graph::kind k, dtype t, const shape& s, const opened_device* d)
       : kind(k), type(t), extents(s), device(d) {}

@@ -54,19 +54,26 @@ enum class view_op : std::uint8_t {
   custom_result  // of the custom_rule that is its input
 };
 
+/// A thread keeps the memory of nodes and view_params that it frees for the next ones: a graph is
+/// freed as a whole, which malloc's own cache is too small for.
+struct reused_memory {
+  static void* operator new(std::size_t bytes);
+  static void operator delete(void* memory) noexcept;
+};
+
 /// Position of elements in a storage, in elements.
 struct layout {
   std::int64_t offset = 0;
   shape strides;
 };
 
-struct view_params {
+struct view_params : reused_memory {
   node_ref base;  // never a view
   layout where;
   view_op op = view_op::identity;
   // transpose: axes; slice: starts; diagonal: both axes, offset; custom_result: its index
   shape arguments;
-  shape steps;  // slice: steps
+  shape steps;  // slice: steps; 0 for an axis that an index removes
 };
 
 struct reduce_params {

@@ -68,7 +68,10 @@ class TUTTI_API shape {
   std::int64_t* end() { return values_.data() + rank_; }
 
   /// Throws shape_error beyond max_rank.
-  void push_back(std::int64_t value);
+  void push_back(std::int64_t value) {
+    if (rank_ == max_rank) return insert(rank_, value);  // throws
+    values_[static_cast<std::size_t>(rank_++)] = value;
+  }
   void insert(int position, std::int64_t value);
   void erase(int position);
 

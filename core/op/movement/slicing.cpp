@@ -2,6 +2,7 @@
 //
 // NumPy's basic slicing and indexing: views of regions, and copies with a region replaced.
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <vector>
 
 #include "op/operands.hpp"
@@ -49,9 +50,10 @@ region resolve_slices(const shape& extents, std::span<const slice> slices, std::
 // The meaning of indices in braces for an array: a slice of each of its axes, and the axis of the
 // array for each axis of the result (-1: a new one).
 struct basic_index {
-  std::vector<slice> slices;
-  std::vector<int> from;
+  boost::container::small_vector<slice, max_rank> slices;
+  boost::container::small_vector<int, max_rank> from;
 
+  std::span<const slice> of_axes() const { return {slices.data(), slices.size()}; }
   shape shown(const shape& region) const {
     shape out;
     for (int axis : from) out.push_back(axis < 0 ? 1 : region[axis]);
@@ -105,6 +107,14 @@ basic_index resolve_indices(const shape& extents, std::span<const axis_index> in
   return out;
 }
 
+graph::layout region_layout(graph::layout all, const shape& starts, const shape& steps) {
+  for (int i = 0; i < starts.rank(); ++i) {
+    all.offset += starts[i] * all.strides[i];
+    all.strides[i] *= steps[i];
+  }
+  return all;
+}
+
 }  // namespace
 
 namespace op {
@@ -112,12 +122,8 @@ namespace op {
 array strided_slice(const array& a, const shape& starts, const shape& extents, const shape& steps) {
   const graph::node& n = *a.node();
   if (extents.size() == 0) return zeros_on(extents, n.type, n.device);
-  graph::layout where = graph::layout_of(n);
-  for (int i = 0; i < extents.rank(); ++i) {
-    where.offset += starts[i] * where.strides[i];
-    where.strides[i] *= steps[i];
-  }
-  return graph::view(a, extents, where, graph::view_op::slice, starts, steps);
+  return graph::view(a, extents, region_layout(graph::layout_of(n), starts, steps),
+                     graph::view_op::slice, starts, steps);
 }
 
 array part_along(const array& a, int axis, std::optional<std::int64_t> start,
@@ -129,12 +135,8 @@ array part_along(const array& a, int axis, std::optional<std::int64_t> start,
 
 array update_region(const array& base, const array& update, const shape& starts,
                     const shape& steps) {
-  graph::layout where{0, graph::contiguous_strides(base.shape())};
-  for (int i = 0; i < starts.rank(); ++i) {
-    where.offset += starts[i] * where.strides[i];
-    where.strides[i] *= steps[i];
-  }
-  return graph::slice_update(base, update, where, starts, steps);
+  const graph::layout all{0, graph::contiguous_strides(base.shape())};
+  return graph::slice_update(base, update, region_layout(all, starts, steps), starts, steps);
 }
 
 }  // namespace op
@@ -149,9 +151,21 @@ array slice_view(const array& a, std::initializer_list<axis_index> indices) {
   return slice_view(a, std::span(indices.begin(), indices.size()));
 }
 array slice_view(const array& a, std::span<const axis_index> indices) {
-  const basic_index index = resolve_indices(graph::get(a, "slice").extents, indices, "slice");
-  const array region = slice_view(a, index.slices);
-  return reshape(region, index.shown(region.shape()));
+  const graph::node& n = graph::get(a, "slice");
+  const basic_index index = resolve_indices(n.extents, indices, "slice");
+  const region r = resolve_slices(n.extents, index.of_axes(), "slice");
+  const shape shown = index.shown(r.extents);
+  const bool has_new_axis = std::ranges::find(index.from, -1) != index.from.end();
+  if (has_new_axis || r.extents.size() == 0)
+    return reshape(op::strided_slice(a, r.starts, r.extents, r.steps), shown);
+  const graph::layout where = region_layout(graph::layout_of(n), r.starts, r.steps);
+  shape strides, steps = r.steps;
+  std::ranges::fill(steps, 0);
+  for (const int axis : index.from) {
+    strides.push_back(where.strides[axis]);
+    steps[axis] = r.steps[axis];
+  }
+  return graph::view(a, shown, {where.offset, strides}, graph::view_op::slice, r.starts, steps);
 }
 
 namespace {
@@ -191,7 +205,7 @@ array slice_update(const array& a, const array& update, std::initializer_list<ax
 array slice_update(const array& a, const array& update, std::span<const axis_index> indices) {
   const shape& extents = graph::get(a, "slice_update").extents;
   const basic_index index = resolve_indices(extents, indices, "slice_update");
-  const region r = resolve_slices(extents, index.slices, "slice_update");
+  const region r = resolve_slices(extents, index.of_axes(), "slice_update");
   return update_shown(a, update, r, index.shown(r.extents));
 }
 
