@@ -32,30 +32,23 @@ rotation<T> rotation_for(double alpha, double beta, T gamma) {
   return {c, c * t, gamma / size};
 }
 
+// Rotates two columns of a matrix, which are rows of its transpose `a`.
 template <typename T>
-void rotate_columns(dense_matrix<T>& a, uint64_t p, uint64_t q, const rotation<T>& r) {
-  for (uint64_t i = 0; i < a.rows(); ++i) {
-    const T x = a(i, p), y = a(i, q);
-    a(i, p) = r.c * x - r.s * conjugate(r.phase) * y;
-    a(i, q) = r.s * r.phase * x + r.c * y;
+void rotate(dense_matrix<T>& a, uint64_t p, uint64_t q, const rotation<T>& r) {
+  const T down = r.s * conjugate(r.phase), up = r.s * r.phase;
+  for (uint64_t i = 0; i < a.columns(); ++i) {
+    const T x = a(p, i), y = a(q, i);
+    a(p, i) = r.c * x - down * y;
+    a(q, i) = up * x + r.c * y;
   }
 }
 
+// The rows of a, in the given order, as columns.
 template <typename T>
-void rotate_rows(dense_matrix<T>& a, uint64_t p, uint64_t q, const rotation<T>& r) {
-  for (uint64_t j = 0; j < a.columns(); ++j) {
-    const T x = a(p, j), y = a(q, j);
-    a(p, j) = r.c * x - r.s * r.phase * y;
-    a(q, j) = r.s * conjugate(r.phase) * x + r.c * y;
-  }
-}
-
-// The columns of a in the given order.
-template <typename T>
-dense_matrix<T> picked_columns(const dense_matrix<T>& a, const std::vector<uint64_t>& order) {
-  dense_matrix<T> out(a.rows(), order.size());
-  for (uint64_t i = 0; i < a.rows(); ++i)
-    for (uint64_t j = 0; j < order.size(); ++j) out(i, j) = a(i, order[j]);
+dense_matrix<T> as_columns(const dense_matrix<T>& a, const std::vector<uint64_t>& order) {
+  dense_matrix<T> out(a.columns(), order.size());
+  for (uint64_t i = 0; i < a.columns(); ++i)
+    for (uint64_t j = 0; j < order.size(); ++j) out(i, j) = a(order[j], i);
   return out;
 }
 
@@ -91,10 +84,11 @@ void complete_column(dense_matrix<T>& u, uint64_t j) {
   for (uint64_t i = 0; i < n; ++i) u(i, j) = best[i] / best_length;
 }
 
-// Rotates pairs of columns of r until all are orthogonal; applies the same rotations to v.
+// Rotates pairs of columns, given as rows of r, until all are orthogonal; applies the same
+// rotations to v.
 template <typename T>
 void orthogonalize_columns(dense_matrix<T>& r, dense_matrix<T>& v) {
-  const uint64_t n = r.columns();
+  const uint64_t n = r.rows();
   const double tolerance = epsilon * std::max(1.0, std::sqrt(static_cast<double>(n)));
   bool rotated = true;
   for (int sweep = 0; sweep < most_sweeps && rotated; ++sweep) {
@@ -103,10 +97,10 @@ void orthogonalize_columns(dense_matrix<T>& r, dense_matrix<T>& v) {
       for (uint64_t q = p + 1; q < n; ++q) {
         double alpha = 0, beta = 0;
         T gamma(0);
-        for (uint64_t i = 0; i < r.rows(); ++i) {
-          alpha += std::norm(r(i, p));
-          beta += std::norm(r(i, q));
-          gamma += conjugate(r(i, p)) * r(i, q);
+        for (uint64_t i = 0; i < r.columns(); ++i) {
+          alpha += std::norm(r(p, i));
+          beta += std::norm(r(q, i));
+          gamma += conjugate(r(p, i)) * r(q, i);
         }
         const double size = std::abs(gamma);
         if (size <= tolerance * std::sqrt(alpha) * std::sqrt(beta) ||
@@ -114,8 +108,8 @@ void orthogonalize_columns(dense_matrix<T>& r, dense_matrix<T>& v) {
           continue;
         rotated = true;
         const rotation<T> turn = rotation_for(alpha, beta, gamma);
-        rotate_columns(r, p, q, turn);
-        rotate_columns(v, p, q, turn);
+        rotate(r, p, q, turn);
+        rotate(v, p, q, turn);
       }
   }
 }
@@ -129,7 +123,7 @@ dense_matrix<T> decompose_hermitian(dense_matrix<T> a, std::vector<double>& w) {
   const double scale = largest_of(a);
   if (scale > 0)
     for (T& x : a.values()) x /= scale;
-  dense_matrix<T> v = dense_matrix<T>::identity(n);
+  dense_matrix<T> v = dense_matrix<T>::identity(n);  // its rows are vectors
   bool rotated = true;
   for (int sweep = 0; sweep < most_sweeps && rotated; ++sweep) {
     rotated = false;
@@ -143,17 +137,27 @@ dense_matrix<T> decompose_hermitian(dense_matrix<T> a, std::vector<double>& w) {
         }
         rotated = true;
         const rotation<T> turn = rotation_for(alpha, beta, a(p, q));
-        rotate_columns(a, p, q, turn);
-        rotate_rows(a, p, q, turn);
-        rotate_columns(v, p, q, turn);
+        // Rows p and q of the result are conjugate to its columns, where only their common elements
+        // are rotated twice.
+        rotation<T> of_rows = turn;
+        of_rows.phase = conjugate(turn.phase);
+        rotate(a, p, q, of_rows);
+        const double moved = turn.s / turn.c * size;
+        a(p, p) = T(alpha - moved);
+        a(q, q) = T(beta + moved);
         a(p, q) = a(q, p) = T(0);
+        for (uint64_t i = 0; i < n; ++i) {
+          a(i, p) = conjugate(a(p, i));
+          a(i, q) = conjugate(a(q, i));
+        }
+        rotate(v, p, q, turn);
       }
   }
   const auto order = sorted_places(
       n, [&](uint64_t i, uint64_t j) { return real_part(a(i, i)) < real_part(a(j, j)); });
   w.resize(n);
   for (uint64_t i = 0; i < n; ++i) w[i] = real_part(a(order[i], order[i])) * scale;
-  return picked_columns(v, order);
+  return as_columns(v, order);
 }
 
 template <typename T>
@@ -165,16 +169,16 @@ singular_vectors<T> decompose_singular(dense_matrix<T> a, std::vector<double>& s
   dense_matrix<T> q = factor_qr(a);
   dense_matrix<T> r(n, n), v = dense_matrix<T>::identity(n);
   for (uint64_t i = 0; i < n; ++i)
-    for (uint64_t j = i; j < n; ++j) r(i, j) = a(i, j);
+    for (uint64_t j = i; j < n; ++j) r(j, i) = a(i, j);
   orthogonalize_columns(r, v);
   std::vector<double> lengths(n, 0);
   for (uint64_t j = 0; j < n; ++j) {
-    for (uint64_t i = 0; i < n; ++i) lengths[j] = std::hypot(lengths[j], std::abs(r(i, j)));
+    for (uint64_t i = 0; i < n; ++i) lengths[j] = std::hypot(lengths[j], std::abs(r(j, i)));
   }
   const auto order =
       sorted_places(n, [&](uint64_t i, uint64_t j) { return lengths[i] > lengths[j]; });
-  r = picked_columns(r, order);
-  v = picked_columns(v, order);
+  r = as_columns(r, order);
+  v = as_columns(v, order);
   s.resize(n);
   for (uint64_t j = 0; j < n; ++j) {
     const double length = lengths[order[j]];
@@ -187,14 +191,11 @@ singular_vectors<T> decompose_singular(dense_matrix<T> a, std::vector<double>& s
     }
   }
   dense_matrix<T> u(q.rows(), q.rows());  // q diag(r, 1)
-  for (uint64_t i = 0; i < q.rows(); ++i)
-    for (uint64_t j = 0; j < q.rows(); ++j) {
-      if (j >= n) {
-        u(i, j) = q(i, j);
-        continue;
-      }
-      for (uint64_t k = 0; k < n; ++k) u(i, j) += q(i, k) * r(k, j);
-    }
+  for (uint64_t i = 0; i < q.rows(); ++i) {
+    for (uint64_t k = 0; k < n; ++k)
+      for (uint64_t j = 0; j < n; ++j) u(i, j) += q(i, k) * r(k, j);
+    for (uint64_t j = n; j < q.rows(); ++j) u(i, j) = q(i, j);
+  }
   return {std::move(u), conjugate_transpose(v)};
 }
 

@@ -26,12 +26,12 @@ double norm_below(const dense_matrix<T>& a, uint64_t row, uint64_t column) {
 // a(k.., from..) = (1 - beta v v^H) a(k.., from..)
 template <typename T>
 void reflect(const std::vector<T>& v, T beta, uint64_t k, uint64_t from, dense_matrix<T>& a) {
-  for (uint64_t j = from; j < a.columns(); ++j) {
-    T dot(0);
-    for (uint64_t i = k; i < a.rows(); ++i) dot += conjugate(v[i]) * a(i, j);
-    dot *= beta;
-    for (uint64_t i = k; i < a.rows(); ++i) a(i, j) -= v[i] * dot;
-  }
+  std::vector<T> dots(a.columns(), T(0));
+  for (uint64_t i = k; i < a.rows(); ++i)
+    for (uint64_t j = from; j < a.columns(); ++j) dots[j] += conjugate(v[i]) * a(i, j);
+  for (T& dot : dots) dot *= beta;
+  for (uint64_t i = k; i < a.rows(); ++i)
+    for (uint64_t j = from; j < a.columns(); ++j) a(i, j) -= v[i] * dots[j];
 }
 
 }  // namespace
@@ -64,11 +64,9 @@ bool solve_triangle(const dense_matrix<T>& a, bool upper, bool unit, dense_matri
   for (uint64_t step = 0; step < n; ++step) {
     const uint64_t i = upper ? n - 1 - step : step;
     const uint64_t begin = upper ? i + 1 : 0, end = upper ? n : i;
-    for (uint64_t c = 0; c < b.columns(); ++c) {
-      T sum = b(i, c);
-      for (uint64_t k = begin; k < end; ++k) sum -= a(i, k) * b(k, c);
-      b(i, c) = unit ? sum : sum / a(i, i);
-    }
+    for (uint64_t k = begin; k < end; ++k)
+      for (uint64_t c = 0; c < b.columns(); ++c) b(i, c) -= a(i, k) * b(k, c);
+    for (uint64_t c = 0; c < b.columns() && !unit; ++c) b(i, c) /= a(i, i);
   }
   return true;
 }
