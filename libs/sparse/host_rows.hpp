@@ -36,15 +36,16 @@ auto with_type(dtype type, F&& f) {
   }
 }
 
-/// Compressed rows.
-template <class T>
+/// Compressed rows. `Index` holds the column numbers.
+template <class T, class Index = std::int64_t>
 struct host_rows {
-  std::vector<std::int64_t> starts, columns;
+  std::vector<std::int64_t> starts;
+  std::vector<Index> columns;
   std::vector<T> values;
 
   explicit host_rows(const placed& a)
       : starts(a.places->starts().astype(dtype::i64).to_vector<std::int64_t>()),
-        columns(a.places->minor().astype(dtype::i64).to_vector<std::int64_t>()),
+        columns(a.places->minor().astype(dtype_of<Index>).template to_vector<Index>()),
         values(a.values.to_vector<T>()) {}
 
   std::int64_t count() const { return static_cast<std::int64_t>(starts.size()) - 1; }
