@@ -114,11 +114,13 @@ std::optional<placed> product_by_rows(const placed& a, const placed& b) {
     return std::nullopt;
   return with_type(a.values.dtype(), [&](auto* tag) {
     using T = std::remove_pointer_t<decltype(tag)>;
-    const host_product<T> found =
+    host_product<T> found =
         product_of_rows(short_rows<T>(a), short_rows<T>(b), static_cast<std::uint64_t>(width));
-    const auto places = pattern::of_starts(a.places->majors(), width, array::from(found.starts, on),
-                                           array::from(found.columns, on), true);
-    return std::optional<placed>(placed{places, array::from(found.values, on)});
+    const array columns = on_device(std::move(found.columns), on);
+    op::set_known_range(columns, {0, width - 1});
+    const auto places = pattern::of_starts(a.places->majors(), width,
+                                           on_device(std::move(found.starts), on), columns, true);
+    return std::optional<placed>(placed{places, on_device(std::move(found.values), on)});
   });
 }
 
