@@ -194,6 +194,29 @@ static inline void end_losses(const unit_losses* u, long rows, global T* to, lon
 }
 #endif
 
+// The host engine sums single elements of f32 in double, which devices may lack.
+#if COMPENSATED && !IS_F64 && defined __cplusplus
+#define SUMS_IN_DOUBLE 1
+static inline void sum_elements(T* to, const T* from, const INDEX* at, double* sums,
+                                const tutti_gather g) {
+  for (long r = 0; r < g.rows; ++r) sums[r] = to[r * g.target_stride[1]];
+  for (long i = 0; i < g.picks; ++i)
+    sums[clamp((long)at[i], 0L, g.rows - 1)] += from[i * g.source_stride[1]];
+  for (long r = 0; r < g.rows; ++r) to[r * g.target_stride[1]] = (T)sums[r];
+}
+#endif
+
+// `lost` is only used by COMPENSATED.
+static inline void combine_element(global T* to, T x, global T* lost) {
+#if COMPENSATED
+  const T before = *to, after = before + x;
+  *to = after;
+  *lost += lost_of(before, x, after);
+#else
+  *to = COMBINED(*to, x);
+#endif
+}
+
 #define BATCH 256
 
 // Combines target[o, index[i], n] with source[o, i, n], for each element in the order of i. No two
@@ -213,14 +236,28 @@ KERNEL void tutti_scatter(global T* target, global const T* source,
     global T* to = target + g.target_offset + o * g.target_stride[0] + low * g.target_stride[1] +
                    first * to_step;
     global const T* from = source + g.source_offset + o * g.source_stride[0] + first * from_step;
+    const int is_direct = g.columns == 1 && g.ranges == 1;
+    global T* lost = 0;
+#if SUMS_IN_DOUBLE
+    if (is_direct) {
+      double* const sums = (double*)(lost_of_all + g.lost_offset) + o * g.rows;
+      sum_elements(to, from, index + g.index_offset, sums, g);
+      continue;
+    }
+#endif
 #if COMPENSATED
+    lost = lost_of_all + g.lost_offset + (o * g.rows + low) * g.columns + first;
     const unit_losses losses = {
-        lost_of_all + g.lost_offset + (o * g.rows + low) * g.columns + first,
+        lost,
         (global uint*)lost_of_all + g.hits_offset + (o * g.blocks + u % g.blocks) * g.rows + low,
         g.columns, width};
     begin_losses(&losses, high - low);
 #endif
-    for (long i = 0; i < g.picks; i += BATCH) {
+    for (long i = 0; i < g.picks && is_direct; ++i) {
+      const long r = clamp((long)index[g.index_offset + i], 0L, g.rows - 1);
+      combine_element(to + r * g.target_stride[1], from[i * g.source_stride[1]], lost + r);
+    }
+    for (long i = 0; i < g.picks && !is_direct; i += BATCH) {
       // Collects the next picks in this range without unpredictable branches.
       const int picks = (int)min((long)BATCH, g.picks - i);
       int found = 0, pick[BATCH];
@@ -236,14 +273,7 @@ KERNEL void tutti_scatter(global T* target, global const T* source,
       if (g.columns == 1) {
         for (int k = 0; k < found; ++k) {
           const long r = row[pick[k]];
-          global T* t = to + r * g.target_stride[1];
-#if COMPENSATED
-          const T before = *t, x = s[pick[k] * g.source_stride[1]], after = before + x;
-          *t = after;
-          losses.lost[r] += lost_of(before, x, after);
-#else
-          *t = COMBINED(*t, s[pick[k] * g.source_stride[1]]);
-#endif
+          combine_element(to + r * g.target_stride[1], s[pick[k] * g.source_stride[1]], lost + r);
         }
         continue;
       }

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse matrices on the host, for algorithms that process them row by row.
+// Sparse matrices on the host, for algorithms that process them row by row. Nothing is copied if
+// the device uses host memory.
 #pragma once
 
 #include <complex>
 #include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sparse/pattern.hpp"
+#include "tutti/dlpack.hpp"
+#include "tutti/dlpack_structs.h"
 
 namespace tutti::sparse {
 
@@ -36,16 +43,68 @@ auto with_type(dtype type, F&& f) {
   }
 }
 
-/// Compressed rows.
+/// The elements of a 1-d array, or of a vector.
 template <class T>
+class host_values {
+ public:
+  explicit host_values(const array& a)
+      : host_values(to_dlpack(contiguous(a), {.to_cpu = true}), a.size()) {}
+  explicit host_values(std::vector<T> values) {
+    const auto owner = std::make_shared<const std::vector<T>>(std::move(values));
+    values_ = *owner;
+    owner_ = owner;
+  }
+
+  const T& operator[](std::size_t i) const { return values_[i]; }
+  std::size_t size() const { return values_.size(); }
+  auto begin() const { return values_.begin(); }
+  auto end() const { return values_.end(); }
+
+ private:
+  host_values(DLManagedTensorVersioned* t, std::int64_t count)
+      : owner_(t, [](DLManagedTensorVersioned* tensor) { tensor->deleter(tensor); }),
+        values_(static_cast<const T*>(t->dl_tensor.data), static_cast<std::size_t>(count)) {}
+
+  std::shared_ptr<const void> owner_;
+  std::span<const T> values_;
+};
+
+/// A 1-d array of these values.
+template <class T>
+array on_device(std::vector<T> values, const device& on) {
+  struct holder {
+    std::vector<T> values;
+    std::int64_t count, step = 1;
+    DLManagedTensorVersioned tensor{};
+  };
+  auto made = std::make_unique<holder>();
+  made->values = std::move(values);
+  made->count = static_cast<std::int64_t>(made->values.size());
+  DLManagedTensorVersioned& t = made->tensor;
+  t.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  t.manager_ctx = made.get();
+  t.deleter = [](DLManagedTensorVersioned* self) {
+    delete static_cast<holder*>(self->manager_ctx);
+  };
+  const std::uint8_t code = std::is_integral_v<T>     ? kDLInt
+                            : is_complex(dtype_of<T>) ? kDLComplex
+                                                      : kDLFloat;
+  t.dl_tensor = {made->values.data(), {kDLCPU, 0}, 1, {code, 8 * sizeof(T), 1},
+                 &made->count,        &made->step, 0};
+  return from_dlpack(&made.release()->tensor, on);
+}
+
+/// Compressed rows. `Index` holds the column numbers.
+template <class T, class Index = std::int64_t>
 struct host_rows {
-  std::vector<std::int64_t> starts, columns;
-  std::vector<T> values;
+  host_values<std::int64_t> starts;
+  host_values<Index> columns;
+  host_values<T> values;
 
   explicit host_rows(const placed& a)
-      : starts(a.places->starts().astype(dtype::i64).to_vector<std::int64_t>()),
-        columns(a.places->minor().astype(dtype::i64).to_vector<std::int64_t>()),
-        values(a.values.to_vector<T>()) {}
+      : starts(a.places->starts().astype(dtype::i64)),
+        columns(a.places->minor().astype(dtype_of<Index>)),
+        values(a.values) {}
 
   std::int64_t count() const { return static_cast<std::int64_t>(starts.size()) - 1; }
   std::size_t begin(std::int64_t row) const {

@@ -2,12 +2,13 @@
 //
 // Products with dense arrays and with sparse matrices. Of two sparse matrices also row by row: F.
 // Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition"
-// (1978). For devices whose values are accessible on the host; nothing is sorted, and no product is
-// stored.
+// (1978). For devices whose values are accessible on the host; no product is stored.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "base/named_errors.hpp"
@@ -25,67 +26,22 @@ namespace {
 using arrays = std::vector<array>;
 using indices = std::vector<std::int64_t>;
 
-struct host_places {
-  indices starts, columns;
-};
-
-// f(i, k, l) for each element k of row i of a and each element l of the corresponding row of b.
-template <class T, class Row, class Meeting>
-void walk(const host_rows<T>& a, const host_rows<T>& b, Row&& row, Meeting&& meeting) {
-  for (std::int64_t i = 0; i < a.count(); ++i) {
-    for (std::size_t k = a.begin(i); k < a.end(i); ++k)
-      for (std::size_t l = b.begin(a.columns[k]); l < b.end(a.columns[k]); ++l) meeting(i, k, l);
-    row(i);
-  }
-}
-
-// The columns of the products in each row, in the order of their occurrence.
-template <class T>
-host_places reached(const host_rows<T>& a, const host_rows<T>& b, std::uint64_t width) {
-  host_places found{{0}, {}};
-  indices reached_by = tutti::detail::host_vector<std::int64_t>("matmul", width);
-  std::fill(reached_by.begin(), reached_by.end(), -1);
-  walk(
-      a, b,
-      [&](std::int64_t) {
-        found.starts.push_back(static_cast<std::int64_t>(found.columns.size()));
-      },
-      [&](std::int64_t i, std::size_t, std::size_t l) {
-        const std::int64_t j = b.columns[l];
-        std::int64_t& by = reached_by[static_cast<std::size_t>(j)];
-        if (std::exchange(by, i) != i) found.columns.push_back(j);
-      });
-  return found;
-}
-
-// The start of each number up to `width` in sorted order; and the end.
-indices starts_of_numbers(const indices& numbers, std::uint64_t width) {
-  indices starts = tutti::detail::host_vector<std::int64_t>("matmul", width + 1);
-  std::fill(starts.begin(), starts.end(), 0);
-  for (const std::int64_t j : numbers) ++starts[static_cast<std::size_t>(j) + 1];
-  std::partial_sum(starts.begin(), starts.end(), starts.begin());
-  return starts;
-}
-
-// Sorts the columns of each row: transposes twice.
-void order_columns(host_places& p, std::uint64_t width) {
-  indices next = starts_of_numbers(p.columns, width);
-  indices rows(p.columns.size());
-  const auto count = static_cast<std::int64_t>(p.starts.size()) - 1;
-  for (std::int64_t i = 0; i < count; ++i)
-    for (std::int64_t k = p.starts[static_cast<std::size_t>(i)];
-         k < p.starts[static_cast<std::size_t>(i) + 1]; ++k) {
-      const std::int64_t j = p.columns[static_cast<std::size_t>(k)];
-      rows[static_cast<std::size_t>(next[static_cast<std::size_t>(j)]++)] = i;
-    }
-  // The position of each number is now the start of the next one.
-  indices place(p.starts.begin(), p.starts.end() - 1);
-  std::size_t k = 0;
-  for (std::size_t j = 0; j < width; ++j)
-    for (; k < static_cast<std::size_t>(next[j]); ++k) {
-      std::int64_t& to = place[static_cast<std::size_t>(rows[k])];
-      p.columns[static_cast<std::size_t>(to++)] = static_cast<std::int64_t>(j);
-    }
+// Sorts distinct numbers: few, or those far apart, by comparison, others by their bits. `bits` has
+// one for each possible number; all are zero, also afterwards.
+void order(std::span<std::int32_t> numbers, std::vector<std::uint64_t>& bits) {
+  constexpr std::size_t few = 16, most_words_each = 16;
+  if (numbers.size() <= few) return std::sort(numbers.begin(), numbers.end());
+  const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+  const auto first = static_cast<std::size_t>(*least / 64),
+             last = static_cast<std::size_t>(*most / 64);
+  if ((last - first) / most_words_each > numbers.size())
+    return std::sort(numbers.begin(), numbers.end());
+  for (const std::int32_t n : numbers)
+    bits[static_cast<std::size_t>(n / 64)] |= std::uint64_t{1} << (n % 64);
+  auto to = numbers.begin();
+  for (std::size_t word = first; word <= last; ++word)
+    for (std::uint64_t left = std::exchange(bits[word], 0); left != 0; left &= left - 1)
+      *to++ = static_cast<std::int32_t>(word * 64) + std::countr_zero(left);
 }
 
 // C++'s product would modify results from infinities and NaN.
@@ -95,25 +51,51 @@ std::complex<double> plain_product(std::complex<double> a, std::complex<double> 
 double plain_product(double a, double b) { return a * b; }
 
 template <class T>
-std::vector<T> sums_at(const host_places& p, const host_rows<T>& a, const host_rows<T>& b,
-                       std::uint64_t width) {
+struct host_product {
+  indices starts{0};
+  std::vector<std::int32_t> columns;
+  std::vector<T> values;
+};
+
+template <class T>
+using short_rows = host_rows<T, std::int32_t>;
+
+template <class T>
+host_product<T> product_of_rows(const short_rows<T>& a, const short_rows<T>& b,
+                                std::uint64_t width) {
   using wide = typename sum_of<T>::type;
-  std::vector<T> values(p.columns.size());
-  auto sums = tutti::detail::host_vector<wide>("matmul", width);
-  std::fill(sums.begin(), sums.end(), wide(0));
-  const auto finish = [&](std::int64_t i) {
-    const auto row = static_cast<std::size_t>(i);
-    const auto end = static_cast<std::size_t>(p.starts[row + 1]);
-    for (auto k = static_cast<std::size_t>(p.starts[row]); k < end; ++k) {
-      wide& sum = sums[static_cast<std::size_t>(p.columns[k])];
-      values[k] = static_cast<T>(std::exchange(sum, wide(0)));
-    }
+  struct column_sum {
+    wide sum;
+    std::int64_t row = -1;  // to which it belongs
   };
-  walk(a, b, finish, [&](std::int64_t, std::size_t k, std::size_t l) {
-    sums[static_cast<std::size_t>(b.columns[l])] +=
-        plain_product(wide(a.values[k]), wide(b.values[l]));
-  });
-  return values;
+  auto sums = tutti::detail::host_vector<column_sum>("matmul", width);
+  auto bits = tutti::detail::host_vector<std::uint64_t>("matmul", width / 64 + 1);
+  auto found = tutti::detail::host_vector<std::int32_t>("matmul", width + 1);
+  host_product<T> p;
+  // Memory for all products, most of which remains untouched if many of them are added up.
+  constexpr std::size_t most_reserved = 1 << 26;
+  std::size_t products = 0;
+  for (const std::int32_t j : a.columns) products += b.end(j) - b.begin(j);
+  p.columns.reserve(std::min(products, most_reserved));
+  p.values.reserve(std::min(products, most_reserved));
+  for (std::int64_t i = 0; i < a.count(); ++i) {
+    std::size_t count = 0;
+    for (std::size_t k = a.begin(i); k < a.end(i); ++k)
+      for (std::size_t l = b.begin(a.columns[k]); l < b.end(a.columns[k]); ++l) {
+        column_sum& at = sums[static_cast<std::size_t>(b.columns[l])];
+        const bool is_new = std::exchange(at.row, i) != i;
+        at.sum = (is_new ? wide(0) : at.sum) + plain_product(wide(a.values[k]), wide(b.values[l]));
+        found[count] = b.columns[l];
+        count += is_new ? 1 : 0;
+      }
+    const std::span<std::int32_t> columns(found.data(), count);
+    order(columns, bits);
+    p.columns.insert(p.columns.end(), columns.begin(), columns.end());
+    for (const std::int32_t j : columns)
+      p.values.push_back(static_cast<T>(sums[static_cast<std::size_t>(j)].sum));
+    p.starts.push_back(static_cast<std::int64_t>(p.columns.size()));
+  }
+  return p;
 }
 
 /// The product of two matrices of one dtype and device, with compressed rows, computed on the host
@@ -121,23 +103,24 @@ std::vector<T> sums_at(const host_places& p, const host_rows<T>& a, const host_r
 /// result is long compared with the number of elements.
 std::optional<placed> product_by_rows(const placed& a, const placed& b) {
   constexpr std::int64_t always = 1 << 16, most_for_each = 16;
+  constexpr std::int64_t longest = std::numeric_limits<std::int32_t>::max();
   const device on = a.values.device();
   const std::int64_t width = b.places->minors();
   const std::int64_t elements = a.places->count() + b.places->count();
   // A row of sums that is long compared with the elements costs more than it saves.
   if (on.properties().type != device_type::cpu ||
-      width / most_for_each > std::max(elements, always))
+      width / most_for_each > std::max(elements, always) ||
+      std::max(width, a.places->minors()) > longest)
     return std::nullopt;
   return with_type(a.values.dtype(), [&](auto* tag) {
     using T = std::remove_pointer_t<decltype(tag)>;
-    const host_rows<T> left(a), right(b);
-    const auto columns = static_cast<std::uint64_t>(width);
-    host_places found = reached(left, right, columns);
-    order_columns(found, columns);
-    const std::vector<T> values = sums_at(found, left, right, columns);
-    const auto places = pattern::of_starts(a.places->majors(), width, array::from(found.starts, on),
-                                           array::from(found.columns, on), true);
-    return std::optional<placed>(placed{places, array::from(values, on)});
+    host_product<T> found =
+        product_of_rows(short_rows<T>(a), short_rows<T>(b), static_cast<std::uint64_t>(width));
+    const array columns = on_device(std::move(found.columns), on);
+    op::set_known_range(columns, {0, width - 1});
+    const auto places = pattern::of_starts(a.places->majors(), width,
+                                           on_device(std::move(found.starts), on), columns, true);
+    return std::optional<placed>(placed{places, on_device(std::move(found.values), on)});
   });
 }
 

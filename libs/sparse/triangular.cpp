@@ -92,6 +92,7 @@ template <class T>
 void factorize(host_rows<T>& a) {
   using wide = typename sum_of<T>::type;
   const std::int64_t n = a.count();
+  std::vector<T> values(a.values.begin(), a.values.end());
   constexpr std::size_t absent = ~std::size_t{0};
   std::vector<std::size_t> place(static_cast<std::size_t>(n), absent), diagonal = place;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -100,21 +101,22 @@ void factorize(host_rows<T>& a) {
     for (std::size_t k = a.begin(i); k < a.end(i) && a.columns[k] < i; ++k) {
       const std::int64_t pivot = a.columns[k];
       const std::size_t at = diagonal[static_cast<std::size_t>(pivot)];
-      a.values[k] = static_cast<T>(wide(a.values[k]) / wide(a.values[at]));
+      values[k] = static_cast<T>(wide(values[k]) / wide(values[at]));
       for (std::size_t u = at + 1; u < a.end(pivot); ++u) {
         const std::size_t to = place[static_cast<std::size_t>(a.columns[u])];
         if (to != absent)
-          a.values[to] = static_cast<T>(wide(a.values[to]) - wide(a.values[k]) * wide(a.values[u]));
+          values[to] = static_cast<T>(wide(values[to]) - wide(values[k]) * wide(values[u]));
       }
     }
     const std::size_t at = place[static_cast<std::size_t>(i)];
-    if (at == absent || a.values[at] == T(0))
+    if (at == absent || values[at] == T(0))
       throw value_error(
           fmt::format("ilu0: the pivot of row {} is {}", i, at == absent ? "not stored" : "0"));
     diagonal[static_cast<std::size_t>(i)] = at;
     for (std::size_t k = a.begin(i); k < a.end(i); ++k)
       place[static_cast<std::size_t>(a.columns[k])] = absent;
   }
+  a.values = host_values<T>(std::move(values));
 }
 
 }  // namespace

@@ -387,6 +387,28 @@ BOOST_AUTO_TEST_CASE(long_runs_of_sums) {
   }
 }
 
+// More elements than a cache holds, which CPUs divide among their cores; sums are exact.
+BOOST_AUTO_TEST_CASE(single_elements_of_long_arrays) {
+  constexpr std::size_t rows = (1 << 20) + 37, picks = 70000;
+  std::vector<std::int32_t> index, values;
+  std::vector<double> sums(rows, 1), largest(rows, 1);
+  for (std::size_t i = 0; i < picks; ++i) {
+    index.push_back(static_cast<std::int32_t>(i % 3 == 0 ? rows - 1 - i % 5 : i * 7919 % rows));
+    values.push_back(static_cast<std::int32_t>(i * 31 % 201) - 100);
+    const auto at = static_cast<std::size_t>(index.back());
+    sums[at] += values.back();
+    largest[at] = std::max<double>(largest[at], values.back());
+  }
+  for (const dtype type : {dtype::f32, dtype::f64, dtype::i32}) {
+    const array base = tutti::ones({std::int64_t(rows)}, type), places = array::from(index);
+    const array updates = array::from(values).astype(type);
+    BOOST_TEST(
+        (tutti::scatter_add(base, places, updates).astype(dtype::f64).to_vector<double>() == sums));
+    BOOST_TEST((tutti::scatter_max(base, places, updates).astype(dtype::f64).to_vector<double>() ==
+                largest));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(long_runs_past_an_infinity) {
   const std::vector<std::int32_t> index(40, 0);
   std::vector<float> values(40, 1);

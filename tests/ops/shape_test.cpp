@@ -229,6 +229,24 @@ BOOST_AUTO_TEST_CASE(many_alike_parts_are_joined) {
     BOOST_TEST(matches(stacked({slice{}, slice{}, std::int64_t(k)}), read(alike[k])));
 }
 
+// CPUs copy short parts as bytes, and long ones like other devices.
+BOOST_AUTO_TEST_CASE(parts_of_all_sizes_are_joined) {
+  constexpr std::int64_t ends[] = {0, 1, 8, 17000, 17003, 40000};
+  const array all = tutti::arange(40000) % 7 < 3;
+  for (const dtype type : {dtype::boolean, dtype::u8, dtype::i16, dtype::f32, dtype::f64}) {
+    const array x = all.astype(type).wait();
+    std::vector<array> parts;
+    std::vector<std::uint8_t> expected;
+    for (std::size_t i = std::size(ends) - 1; i-- > 0;) {
+      parts.push_back(x({slice{ends[i], ends[i + 1]}}));
+      for (std::int64_t k = ends[i]; k < ends[i + 1]; ++k) expected.push_back(k % 7 < 3);
+    }
+    const array joined = tutti::concatenate(parts);
+    BOOST_TEST((joined.dtype() == type));
+    BOOST_TEST((joined.astype(dtype::u8).to_vector<std::uint8_t>() == expected));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(contiguous_copies) {
   for (const auto& [layout, x] : layouts(cube)) BOOST_TEST(matches(tutti::contiguous(x), cube));
 }

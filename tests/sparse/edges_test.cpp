@@ -3,6 +3,7 @@
 // Formats and their flags; no elements, no rows; NaN and infinities; many and uneven rows; indices
 // beyond 32 bits; views; bad input.
 #include <algorithm>
+#include <map>
 
 #include "tutti/grad.hpp"
 #include "tutti/sparse.hpp"
@@ -169,6 +170,33 @@ BOOST_AUTO_TEST_CASE(uneven_rows) {
       [&](const array& v) { return tutti::sum(sparse::to_dense(product(v)) * whole); })(m.values());
   BOOST_TEST(total.item() == tutti::sum(whole * whole).item());
   BOOST_TEST((slope.shape() == m.values().shape()));
+}
+
+// Rows of a product with thirty elements, side by side or far apart; two rows of twenty elements in
+// no order share ten columns.
+BOOST_AUTO_TEST_CASE(order_of_products) {
+  for (const std::int64_t apart : {1, 50, 4001}) {
+    std::vector<std::int64_t> places;
+    std::vector<float> values;
+    std::map<std::int64_t, float> sums;
+    for (std::int64_t k = 0; k < 40; ++k) {
+      places.push_back((k < 20 ? k * 7 % 20 : k * 13 % 20 + 10) * apart);
+      values.push_back(static_cast<float>(k + 1));
+      sums[places.back()] += (k < 20 ? 2.0F : -3.0F) * values.back();
+    }
+    const matrix rows = sparse::csr({2, 29 * apart + 1}, indices({0, 20, 40}), indices(places),
+                                    array::from(values));
+    const matrix both = sparse::csr({3, 2}, indices({0, 2, 2, 4}), indices({1, 0, 0, 1}),
+                                    array::from({-3.0F, 2.0F, 2.0F, -3.0F}));
+    const matrix y = sparse::matmul(both, rows);
+    std::vector<std::int64_t> columns;
+    std::vector<float> want;
+    for (int row = 0; row < 2; ++row)
+      for (const auto& [column, sum] : sums) columns.push_back(column), want.push_back(sum);
+    BOOST_TEST(equal<std::int64_t>(y.starts().astype(dtype::i64), {0, 30, 30, 60}));
+    BOOST_TEST(equal<std::int64_t>(y.column_indices().astype(dtype::i64), columns));
+    BOOST_TEST(equal<float>(y.values(), want));
+  }
 }
 
 // A row of the result is far longer than all elements.

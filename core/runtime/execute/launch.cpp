@@ -116,15 +116,16 @@ std::uint64_t start_from_base(device_context& context, node& n, pending_results&
   return program.points() > 0 ? launch_program(context, program, results.all()) : 0;
 }
 
+constexpr std::int64_t small_part = 16384;  // elements
+
 // The number of n's inputs from `first` on that are small and similar, so that one launch copies
 // them.
 std::size_t alike_parts(const device_context& context, const node& n, std::size_t first) {
   constexpr std::size_t together = 4;  // only this number: each number needs a separate program
-  constexpr std::int64_t small = 16384;
   const tutti_device_properties& limits = context.device.limits;
   const node& part = *n.inputs[first];
   constexpr int most_dimensions = 4;  // more would exceed the arguments of some devices
-  if (n.inputs.size() - first < together || part.elements > small ||
+  if (n.inputs.size() - first < together || part.elements > small_part ||
       n.extents.rank() > most_dimensions ||
       std::min(limits.max_inputs, limits.max_outputs) < together)
     return 1;
@@ -135,14 +136,44 @@ std::size_t alike_parts(const device_context& context, const node& n, std::size_
   return together;
 }
 
+// Whether to copy a part to `where` as bytes: a CPU needs less time for it than for a program.
+bool is_short_run(const device_context& context, const node& part, const graph::layout& where,
+                  int axis) {
+  return context.device.limits.type == TUTTI_DEVICE_CPU && !part.is_constant() &&
+         part.elements <= small_part && part.elements == part.extents[axis] * where.strides[axis] &&
+         graph::is_contiguous(part.extents, layout_of(part).strides);
+}
+
+void copy_run(device_context& context, const node& part, const result& to, std::int64_t offset) {
+  const node& base = graph::base_of(part);
+  const std::uint64_t size = size_of(part.type);
+  context.prepare_input(base);
+  to.block->last_use = context.next_sequence();
+  plugins::check(
+      context.device.plugin->transfer.copy(
+          context.compute.get(), block_of(base)->handle(),
+          static_cast<std::uint64_t>(base.storage_offset + layout_of(part).offset) * size,
+          to.block->handle(), static_cast<std::uint64_t>(to.offset + offset) * size,
+          static_cast<std::uint64_t>(part.elements) * size, nullptr),
+      context.device, "copy", "concatenate");
+}
+
 std::uint64_t join_parts(device_context& context, node& n, pending_results& results) {
   const int axis = n.concatenation().axis;
   results.add(&n, context.allocate(bytes_of(n)));
   std::uint64_t sequence = 0;
+  bool is_copied = false;
   graph::layout where{0, graph::contiguous_strides(n.extents)};
   for (std::size_t first = 0; first < n.inputs.size();) {
-    const std::size_t count = alike_parts(context, n, first);
     const node& like = *n.inputs[first];
+    if (is_short_run(context, like, where, axis)) {
+      copy_run(context, like, results.all()[0], where.offset);
+      where.offset += like.elements;
+      ++first;
+      is_copied = true;
+      continue;
+    }
+    const std::size_t count = alike_parts(context, n, first);
     boost::container::small_vector<const node*, 4> parts;
     boost::container::small_vector<graph::layout, 4> places;
     for (std::size_t i = first; i < first + count; ++i) {
@@ -157,6 +188,10 @@ std::uint64_t join_parts(device_context& context, node& n, pending_results& resu
     const boost::container::small_vector<result, 4> targets(count, results.all()[0]);
     sequence = launch_program(context, program, {targets.data(), count});
   }
+  if (is_copied)
+    sequence =
+        context.enqueued(plugins::record_event(context.device, context.compute.get()).release(),
+                         "concatenate", 0, 0);
   return sequence;
 }
 

@@ -61,9 +61,11 @@ uint64_t share_on_cpu(gather_shape& g, const device_description& device, bool ta
   const int64_t work = g.outer * g.picks * g.columns;
   const int64_t groups = std::clamp<int64_t>(work / 16384, 1, units > 1 ? units * 32 - 1 : 16);
   if (take) return static_cast<uint64_t>(groups);
-  // Many ranges, which all read the index, only pay for wide rows.
+  // Many ranges, which all read the index, only pay for wide rows. To search the index takes about
+  // as long as to combine single elements in the cache.
+  constexpr int64_t elements_in_cache = 1 << 20;
   const int64_t shares = g.outer * g.blocks;
-  if (groups > 1 && shares < groups) {
+  if (groups > 1 && shares < groups && (g.columns > 1 || g.rows > elements_in_cache)) {
     const int64_t most = g.columns >= 512 ? 4 * units - 1 : units;
     g.ranges = std::clamp<int64_t>(most / shares, 1, g.rows);
   }
@@ -193,7 +195,8 @@ uint64_t launch_gather(const device_description& device, const operator_call& l,
     launch(take ? "tutti_take" : "tutti_scatter", {view0, view1, view2}, groups, true);
     return 0;
   }
-  g.hits_offset = static_cast<int64_t>((bytes_of_losses(l) + 3) / 4);
+  const uint64_t wide = cpu && g.columns == 1 ? 2 : 1;  // sums of f32 in double
+  g.hits_offset = static_cast<int64_t>((wide * bytes_of_losses(l) + 3) / 4);
   launch("tutti_scatter", {view0, view1, view2, workspace}, groups, true);
   const int64_t hits = cpu && g.columns > 1 ? g.outer * g.blocks * g.rows : 0;
   return 4 * static_cast<uint64_t>(g.hits_offset + hits);

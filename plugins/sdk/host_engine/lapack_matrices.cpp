@@ -41,10 +41,10 @@ bool has_no_inverse(T x) {
 template <typename T>
 void transpose_into(const T* from, size_t rows, size_t columns, T* to) {
   constexpr size_t block = 16;
-  for (size_t i0 = 0; i0 < rows; i0 += block)
-    for (size_t j0 = 0; j0 < columns; j0 += block)
-      for (size_t i = i0; i < std::min(i0 + block, rows); ++i)
-        for (size_t j = j0; j < std::min(j0 + block, columns); ++j)
+  for (size_t j0 = 0; j0 < columns; j0 += block)
+    for (size_t i0 = 0; i0 < rows; i0 += block)
+      for (size_t j = j0; j < std::min(j0 + block, columns); ++j)
+        for (size_t i = i0; i < std::min(i0 + block, rows); ++i)
           to[j * rows + i] = from[i * columns + j];
 }
 
