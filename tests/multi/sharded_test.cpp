@@ -87,6 +87,13 @@ BOOST_AUTO_TEST_CASE(wrong_weights) {
         "2 weights for 1 devices");
 }
 
+BOOST_AUTO_TEST_CASE(one_device_is_not_measured) {
+  const std::uint64_t before = tutti::stats().launches;
+  BOOST_TEST(weights_by_throughput(first_devices(1)) == std::vector<double>{1},
+             boost::test_tools::per_element());
+  BOOST_TEST(tutti::stats().launches == before);
+}
+
 BOOST_AUTO_TEST_CASE(throughput_is_measured_once) {
   const device_group group = largest_group();
   const auto weights = weights_by_throughput(group);

@@ -241,6 +241,7 @@ BOOST_AUTO_TEST_CASE(parts_of_all_sizes_are_joined) {
       parts.push_back(x({slice{ends[i], ends[i + 1]}}));
       for (std::int64_t k = ends[i]; k < ends[i + 1]; ++k) expected.push_back(k % 7 < 3);
     }
+    parts.push_back(tutti::zeros({0}, type));
     const array joined = tutti::concatenate(parts);
     BOOST_TEST((joined.dtype() == type));
     BOOST_TEST((joined.astype(dtype::u8).to_vector<std::uint8_t>() == expected));

@@ -107,6 +107,7 @@ double throughput(const device& on) {
 }
 
 std::vector<double> weights_by_throughput(const device_group& group) {
+  if (group.total() == 1) return {1};
   std::vector<std::int64_t> own;
   for (const device& member : group) own.push_back(std::llround(throughput(member)));
   return normalised(of_all_ranks(group, std::move(own)));

@@ -144,33 +144,36 @@ bool is_short_run(const device_context& context, const node& part, const graph::
          graph::is_contiguous(part.extents, layout_of(part).strides);
 }
 
-void copy_run(device_context& context, const node& part, const result& to, std::int64_t offset) {
+// Its position in the stream if it is the last run, otherwise 0: later work follows.
+std::uint64_t copy_run(device_context& context, const node& part, const result& to,
+                       std::int64_t offset, bool is_last) {
   const node& base = graph::base_of(part);
   const std::uint64_t size = size_of(part.type);
   context.prepare_input(base);
   to.block->last_use = context.next_sequence();
+  tutti_event* event = nullptr;
   plugins::check(
       context.device.plugin->transfer.copy(
           context.compute.get(), block_of(base)->handle(),
           static_cast<std::uint64_t>(base.storage_offset + layout_of(part).offset) * size,
           to.block->handle(), static_cast<std::uint64_t>(to.offset + offset) * size,
-          static_cast<std::uint64_t>(part.elements) * size, nullptr),
+          static_cast<std::uint64_t>(part.elements) * size, is_last ? &event : nullptr),
       context.device, "copy", "concatenate");
+  return is_last ? context.enqueued(event, "concatenate", 0, 0) : 0;
 }
 
 std::uint64_t join_parts(device_context& context, node& n, pending_results& results) {
   const int axis = n.concatenation().axis;
   results.add(&n, context.allocate(bytes_of(n)));
   std::uint64_t sequence = 0;
-  bool is_copied = false;
   graph::layout where{0, graph::contiguous_strides(n.extents)};
-  for (std::size_t first = 0; first < n.inputs.size();) {
+  std::size_t end = n.inputs.size();  // of the parts that have elements
+  while (end > 0 && n.inputs[end - 1]->elements == 0) --end;
+  for (std::size_t first = 0; first < end;) {
     const node& like = *n.inputs[first];
     if (is_short_run(context, like, where, axis)) {
-      copy_run(context, like, results.all()[0], where.offset);
+      sequence = copy_run(context, like, results.all()[0], where.offset, ++first == end);
       where.offset += like.elements;
-      ++first;
-      is_copied = true;
       continue;
     }
     const std::size_t count = alike_parts(context, n, first);
@@ -188,10 +191,6 @@ std::uint64_t join_parts(device_context& context, node& n, pending_results& resu
     const boost::container::small_vector<result, 4> targets(count, results.all()[0]);
     sequence = launch_program(context, program, {targets.data(), count});
   }
-  if (is_copied)
-    sequence =
-        context.enqueued(plugins::record_event(context.device, context.compute.get()).release(),
-                         "concatenate", 0, 0);
   return sequence;
 }
 
