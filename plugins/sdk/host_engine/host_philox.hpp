@@ -3,7 +3,10 @@
 // Random bits of a block, all words of a counter at once. Included after the scalar routine.
 #pragma once
 
-#if defined __AVX2__
+#if defined __AVX512F__ && !defined __clang__
+#define TUTTI_PHILOX_LANES 8
+#define TUTTI_PHILOX_PRODUCT(a, b) __builtin_ia32_pmuludq512_mask(a, b, philox_longs{}, 255)
+#elif defined __AVX2__
 #define TUTTI_PHILOX_LANES 4
 #define TUTTI_PHILOX_PRODUCT __builtin_ia32_pmuludq256
 #elif defined __SSE2__
@@ -13,6 +16,7 @@
 #define TUTTI_PHILOX_LANES 2
 #endif
 typedef ulong philox_lanes __attribute__((vector_size(8 * TUTTI_PHILOX_LANES)));
+typedef long long philox_longs __attribute__((vector_size(8 * TUTTI_PHILOX_LANES)));
 
 // 32-bit numbers in 64-bit lanes with undefined upper halves, and their products.
 struct philox_word {
@@ -64,7 +68,10 @@ static void philox_words(ulong counter, ulong key, int offset, uint* to, long co
       __builtin_memcpy(at, &both, sizeof both);
     } else {
       const philox_lanes a = philox_pairs(x0, x1), b = philox_pairs(x2, x3);
-#if TUTTI_PHILOX_LANES == 4
+#if TUTTI_PHILOX_LANES == 8
+      const philox_lanes first = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+      const philox_lanes second = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+#elif TUTTI_PHILOX_LANES == 4
       const philox_lanes first = __builtin_shufflevector(a, b, 0, 4, 1, 5);
       const philox_lanes second = __builtin_shufflevector(a, b, 2, 6, 3, 7);
 #else
@@ -83,9 +90,10 @@ static void philox_of_counters(const void* const* in, void* out, long count) {
   uint* to = (uint*)out;
   // Arrays of random numbers use every word, every second or every fourth, with one key.
   const long step = count > 1 ? index[1] - index[0] : 0;
-  bool in_order = (step == 1 || step == 2 || step == 4) && index[0] >= 0;
-  for (long i = 0; i < count; ++i)
-    in_order &= (index[i] == index[0] + i * step) & (key[i] == key[0]);
+  ulong differences = 0, expected = (ulong)index[0];
+  for (long i = 0; i < count; ++i, expected += step)
+    differences |= ((ulong)index[i] ^ expected) | (key[i] ^ key[0]);
+  const bool in_order = (step == 1 || step == 2 || step == 4) && index[0] >= 0 && differences == 0;
   const long words = in_order ? 4 / step : 1;
   long first = in_order ? (words - (index[0] & 3) / step) & (words - 1) : count;
   first = first < count ? first : count;
