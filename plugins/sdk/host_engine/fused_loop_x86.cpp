@@ -242,6 +242,8 @@ class writer : private loop_assembler {
         return TUTTI_REAL(vmul, to, x, y);
       case op::divide:
         return TUTTI_REAL(vdiv, to, x, y);
+      case op::scale:
+        return vscalefps(to, x, y);
       case op::minimum:
         return TUTTI_REAL(vmin, to, x, y);
       case op::maximum:

@@ -23,6 +23,7 @@ struct lane_program {
     fnma,      // c - a * b, rounded once
     minimum, maximum,  // a < b ? a : b and a > b ? a : b
     negative, sqrt,
+    scale,  // a * 2^b, rounded once, for a whole b; f32 with `masks`
     round,  // `detail` is the mode of vroundps
     compare,   // a condition; `detail` is the predicate of vcmpps
     flag,  // the integer 1 if a holds, else 0

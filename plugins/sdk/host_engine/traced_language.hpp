@@ -157,6 +157,7 @@ inline real fma(real a, real b, real c) {
   if (first.what != op::negative) return traced<real>(op::fma, 0, a, b, c);
   return traced<real>(op::fnma, 0, operation{first.operand[0]}, b, c);
 }
+inline real scaled(real p, integer n) { return traced<real>(op::scale, 0, p, real(n)); }
 inline real sqrt(real a) { return traced<real>(op::sqrt, 0, a); }
 inline real rint(real a) { return traced<real>(op::round, 8, a); }
 inline real floor(real a) { return traced<real>(op::round, 9, a); }
