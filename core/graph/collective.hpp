@@ -11,6 +11,10 @@
 #include "graph/storage.hpp"
 #include "tutti/plugin.h"
 
+namespace tutti::runtime {
+class rank_communicator;
+}
+
 namespace tutti::graph {
 
 /// The first node to be evaluated launches the call for all; the results of the others are stored
@@ -20,6 +24,7 @@ struct collective_call {
   tutti_reduction reduction = TUTTI_REDUCE_NONE;
   double time_limit = 0;  // seconds; 0: none
   std::string label;
+  runtime::rank_communicator* ranks = nullptr;  // null: all participants belong to this process
 
   std::vector<storage*> results;  // of each member, once launched; one reference each
   arrivals ends;                  // of each member

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <variant>
 
 #include "multi/collectives/backend.hpp"
 #include "multi/groups/participants.hpp"
 #include "multi/job/job_state.hpp"
+#include "multi/job/rank_devices.hpp"
 #include "multi/loop/gradients.hpp"
 #include "tutti/dlpack.hpp"
 #include "tutti/dlpack_structs.h"
@@ -25,6 +27,7 @@ using collective::reduction;
 using multi::array_record;
 using multi::caller_tags;
 using multi::job_state;
+using multi::place_of;
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a message
 // For reductions: one chunk is sent while the next is added. Open MPI 4 does not split them.
@@ -185,23 +188,31 @@ class transfer {
 // The values of job::all_reduce.
 std::vector<array> reduced(job_state& job, const std::vector<array>& values, reduction with,
                            std::uint64_t bucket_bytes) {
-  job.agree("all_reduce", static_cast<std::int32_t>(with), records_of(values));
+  const std::vector<std::int64_t> places = job.agree("all_reduce", static_cast<std::int32_t>(with),
+                                                     records_of(values), -1, place_of(values));
   const std::vector<bucket> buckets = buckets_of(values, bucket_bytes);
   std::vector<array> joined;
   for (const bucket& b : buckets) joined.push_back(b.joined);
   eval(joined);
+  if (joined.empty()) return {};
+  multi::rank_devices devices(job, joined[0].device(), places);
   tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_ALL_REDUCE);
   what.reduction = multi::code_of(with);
-  std::vector<transfer> transfers;
+  std::vector<std::variant<transfer, array>> moving;
   for (const array& a : joined) {  // waits for one while earlier ones are in transfer
+    if (devices.reduces(a, multi::code_of(with))) {
+      moving.emplace_back(devices.start(a, multi::code_of(with)));
+      continue;
+    }
     what.dtype = static_cast<std::int32_t>(real_dtype(a.dtype()));  // complex: both parts
-    transfers.emplace_back(job, "all_reduce", what,
-                           message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_ALL_REDUCE)));
+    moving.emplace_back(transfer(job, "all_reduce", what,
+                                 message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_ALL_REDUCE))));
   }
 
   std::vector<array> out;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    array reduced = transfers[i].finish();
+    auto* const sent = std::get_if<transfer>(&moving[i]);
+    array reduced = sent != nullptr ? sent->finish() : devices.finish(std::get<array>(moving[i]));
     if (with == reduction::avg) reduced = reduced / static_cast<double>(job.size());
     std::int64_t at = 0;
     for (std::size_t v = buckets[i].first; v < buckets[i].last; ++v) {

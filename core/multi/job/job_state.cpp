@@ -33,14 +33,11 @@ std::string described(const array_record& r) {
   return fmt::format("{} {}", name(static_cast<dtype>(r.dtype)), extents_of(r).str());
 }
 
-// FNV-1a.
 std::uint64_t hash_of(std::span<const array_record> arrays, int axis) {
-  std::uint64_t hash = 0xcbf29ce484222325;
+  std::uint64_t hash = hash_of_bytes({});
   for (array_record r : arrays) {
     if (axis >= 0) r.extents[axis] = 0;
-    unsigned char bytes[sizeof r];
-    std::memcpy(bytes, &r, sizeof r);
-    for (const unsigned char b : bytes) hash = (hash ^ b) * 0x100000001b3;
+    hash = hash_of_bytes(std::as_bytes(std::span(&r, 1)), hash);
   }
   return hash;
 }
@@ -54,6 +51,11 @@ tutti_exchange exchange_of(tutti_exchange_kind kind, int peer, int tag) {
   out.peer = static_cast<std::uint32_t>(peer);
   out.tag = tag;
   return out;
+}
+
+std::uint64_t hash_of_bytes(std::span<const std::byte> bytes, std::uint64_t from) {
+  for (const std::byte b : bytes) from = (from ^ static_cast<std::uint64_t>(b)) * 0x100000001b3;
+  return from;
 }
 
 array_record describe(const array& a) {
@@ -118,8 +120,8 @@ tutti_request* job_state::start(std::string_view op, const tutti_exchange& what,
   return made;
 }
 
-void job_state::wait(tutti_request* request, std::string_view op) {
-  check(api_->wait(request, time_limit_), op);
+void job_state::wait(tutti_request* request, std::string_view op, double seconds) {
+  check(api_->wait(request, seconds > 0 ? seconds : time_limit_), op);
   memory_.erase(request);
 }
 
@@ -159,22 +161,9 @@ void job_state::defer(const std::vector<tutti_request*>& requests) {
 
 void job_state::lose(int rank, const std::string& why) { lost_.emplace(rank, why); }
 
-template <class T>
-std::vector<T> job_state::gather(std::span<const T> own, std::string_view op) {
-  const auto all = std::make_shared<std::vector<T>>(own.begin(), own.end());
-  all->resize(own.size() * (size_ + 1));  // own ones first: they stay as long as those of all
-  const std::vector<std::uint64_t> bytes(size_, own.size_bytes());
-  tutti_exchange what = exchange_of(TUTTI_EXCHANGE_ALL_GATHER);
-  what.data = all->data();
-  what.bytes = own.size_bytes();
-  what.out = all->data() + own.size();
-  what.sizes = bytes.data();
-  wait(start(op, what, all), op);
-  return {all->begin() + static_cast<std::ptrdiff_t>(own.size()), all->end()};
-}
-
 std::vector<std::int64_t> job_state::agree(std::string_view op, std::int32_t with,
-                                           std::span<const array_record> arrays, int axis) {
+                                           std::span<const array_record> arrays, int axis,
+                                           std::int64_t own_number, double seconds) {
   if (!lost_.empty()) {
     const auto& [rank, why] = *lost_.begin();
     throw device_error(fmt::format("{}: rank {} is lost: {}", op, rank, why), TUTTI_ERROR_TIMEOUT);
@@ -184,8 +173,8 @@ std::vector<std::int64_t> job_state::agree(std::string_view op, std::int32_t wit
   own.with = with;
   own.count = static_cast<std::uint32_t>(arrays.size());
   own.hash = hash_of(arrays, axis);
-  own.along = axis < 0 || arrays.empty() ? 0 : arrays[0].extents[axis];
-  const std::vector<call_record> all = gather(std::span<const call_record>(&own, 1), op);
+  own.along = axis < 0 || arrays.empty() ? own_number : arrays[0].extents[axis];
+  const std::vector<call_record> all = gather(std::span<const call_record>(&own, 1), op, seconds);
   const call_record& first = all[0];
   std::vector<std::int64_t> along;
   for (std::size_t r = 0; r < all.size(); ++r) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <map>
 #include <memory>
 #include <span>
@@ -20,6 +21,10 @@
 #include "tutti/grad.hpp"
 #include "tutti/job.hpp"
 
+namespace tutti::runtime {
+class rank_communicator;
+}
+
 namespace tutti::multi {
 
 /// The data that a rank sends about a call before values are exchanged. Equal numbers mean equal
@@ -29,7 +34,7 @@ struct call_record {
   std::int32_t with = 0;    ///< reduction, root or axis
   std::uint32_t count = 0;  ///< arrays
   std::uint64_t hash = 0;   ///< of their dtypes and extents, except for `axis`
-  std::int64_t along = 0;   ///< extent along the axis of all_gather
+  std::int64_t along = 0;   ///< extent along the axis of all_gather, or a number of the rank
 };
 
 /// Dtype and extents of one array, in the form in which they are sent.
@@ -48,6 +53,10 @@ constexpr int message_tags = caller_tags + 1;
 constexpr int tag_of_links = 2 * message_tags;
 
 tutti_exchange exchange_of(tutti_exchange_kind kind, int peer = 0, int tag = 0);
+
+/// FNV-1a.
+std::uint64_t hash_of_bytes(std::span<const std::byte> bytes,
+                            std::uint64_t from = 0xcbf29ce484222325);
 
 array_record describe(const array& a);
 shape extents_of(const array_record& r);
@@ -69,7 +78,8 @@ class TUTTI_INTERNAL_API job_state {
   /// Starts an exchange, which uses `memory`.
   tutti_request* start(std::string_view op, const tutti_exchange& what,
                        std::shared_ptr<void> memory);
-  void wait(tutti_request* request, std::string_view op);
+  /// Waits for `seconds` at most (0: the time limit).
+  void wait(tutti_request* request, std::string_view op, double seconds = 0);
   /// The request is not waited for.
   void leave(tutti_request* request, std::string_view op);
 
@@ -85,9 +95,32 @@ class TUTTI_INTERNAL_API job_state {
   bool is_lost(int rank) const { return lost_.contains(rank); }
 
   /// Checks that all ranks make the same call with the same arrays, except for the extents along
-  /// `axis` (-1: none); returns every rank's extent there.
+  /// `axis`; returns every rank's extent there. -1: there is none; returns the `own` of every rank.
+  /// Waits for `seconds` (0: the time limit).
   std::vector<std::int64_t> agree(std::string_view op, std::int32_t with,
-                                  std::span<const array_record> arrays, int axis = -1);
+                                  std::span<const array_record> arrays, int axis = -1,
+                                  std::int64_t own = 0, double seconds = 0);
+  /// `own` of all ranks, which give as many.
+  template <class T>
+  std::vector<T> gather(std::span<const T> own, std::string_view op, double seconds = 0);
+
+  /// f(); after an exception every call of the job fails.
+  template <class F>
+  auto ending(F&& f) {
+    try {
+      return f();
+    } catch (const std::exception& e) {
+      failure_ = e.what();
+      throw;
+    }
+  }
+
+  /// Devices of all ranks that have been connected or not, by their places (rank_devices.hpp).
+  struct connection {
+    runtime::rank_communicator* all = nullptr;
+    std::uint64_t offered = 0;  ///< reductions and dtypes, none after a failure
+  };
+  std::map<std::vector<std::int64_t>, connection> connected;
 
   /// Messages of a rank to itself.
   void keep(const array& value, int tag);
@@ -99,8 +132,6 @@ class TUTTI_INTERNAL_API job_state {
  private:
   void require_sound(std::string_view op) const;
   void check(tutti_status* status, std::string_view op);
-  template <class T>
-  std::vector<T> gather(std::span<const T> own, std::string_view op);
   [[noreturn]] void refuse(std::string_view op, std::span<const array_record> arrays, int axis,
                            std::size_t other);
 
@@ -115,6 +146,20 @@ class TUTTI_INTERNAL_API job_state {
   std::map<int, std::string> lost_;  ///< ranks and reasons
   std::map<int, std::deque<array>> own_messages_;
 };
+
+template <class T>
+std::vector<T> job_state::gather(std::span<const T> own, std::string_view op, double seconds) {
+  const auto all = std::make_shared<std::vector<T>>(own.begin(), own.end());
+  all->resize(own.size() * (size_ + 1));  // own ones first: they stay as long as those of all
+  const std::vector<std::uint64_t> bytes(size_, own.size_bytes());
+  tutti_exchange what = exchange_of(TUTTI_EXCHANGE_ALL_GATHER);
+  what.data = all->data();
+  what.bytes = own.size_bytes();
+  what.out = all->data() + own.size();
+  what.sizes = bytes.data();
+  wait(start(op, what, all), op, seconds);
+  return {all->begin() + static_cast<std::ptrdiff_t>(own.size()), all->end()};
+}
 
 /// job::send and job::receive for any tag below message_tags.
 void send_array(job_state& job, const array& value, int to, int tag);

@@ -19,6 +19,7 @@
 #include "base/exit.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
+#include "graph/build.hpp"
 #include "graph/collective.hpp"
 #include "runtime/execute/launch.hpp"
 #include "runtime/transfer/copy_engine.hpp"
@@ -51,26 +52,33 @@ std::string new_identifier() {
                      std::chrono::system_clock::now().time_since_epoch().count(), ++made);
 }
 
-communicators create(const members_list& members) {
+// The members get the ranks from `first` on. Throws device_error.
+communicators create(const members_list& members, int first, tutti_communicator_desc desc) {
   communicators made(members.size());
   std::vector<tutti_participant> participants;
   for (const opened_device* d : members)
-    participants.push_back({d->handle, static_cast<std::uint32_t>(participants.size()), 0});
-  const std::string identifier = new_identifier();
-  tutti_communicator_desc desc{};
+    participants.push_back({d->handle, static_cast<std::uint32_t>(first++), 0});
   desc.struct_size = sizeof desc;
-  desc.identifier = identifier.c_str();
-  desc.size = desc.participant_count = static_cast<std::uint32_t>(participants.size());
+  desc.participant_count = static_cast<std::uint32_t>(participants.size());
   desc.participant_size = sizeof(tutti_participant);
   desc.participants = participants.data();
+  plugins::check(members[0]->plugin->collective.create(&desc, made.data()), *members[0],
+                 "set up collectives");
+  for (const tutti_communicator* communicator : made)
+    plugins::require_made(members[0]->plugin->collective.create, communicator, *members[0]);
+  return made;
+}
+
+communicators create(const members_list& members) {
+  const std::string identifier = new_identifier();
+  tutti_communicator_desc desc{};
+  desc.identifier = identifier.c_str();
+  desc.size = static_cast<std::uint32_t>(members.size());
+  communicators made;
   try {
-    plugins::check(members[0]->plugin->collective.create(&desc, made.data()), *members[0],
-                   "set up collectives");
-    for (const tutti_communicator* communicator : made)
-      plugins::require_made(members[0]->plugin->collective.create, communicator, *members[0]);
+    made = create(members, 0, desc);
   } catch (const device_error& e) {
     logging::info("collectives go by copies: {}", e.what());
-    made.clear();
   }
   return made;
 }
@@ -111,6 +119,7 @@ struct running_call {
   tutti_reduction reduction;
   double time_limit;
   std::string label;
+  rank_communicator* ranks;
   time_point deadline;
   std::vector<member_work> members;
   arrivals ends;
@@ -148,7 +157,8 @@ void wait_member(const running_call& call, const member_work& m, tutti_event* ev
   const opened_device& device = m.context->device;
   if (!wait_until(device, event, call.deadline, "run", call.label))
     throw device_error(
-        fmt::format("{}: {} did not finish within {} s", call.label, device.name, call.time_limit),
+        fmt::format("{}: {} did not finish within {} s{}", call.label, device.name, call.time_limit,
+                    call.ranks != nullptr ? ": a rank has died, or does something else" : ""),
         TUTTI_ERROR_TIMEOUT, 0, false, device.name);
 }
 
@@ -175,7 +185,10 @@ void follow(running_call& call) {
   for (const member_work& m : call.members)
     if (m.event != nullptr) m.context->device.plugin->stream.event_release(m.event);
   if (why) {
-    abandon(devices_of(call));
+    if (call.ranks != nullptr)
+      call.ranks->abort();
+    else
+      abandon(devices_of(call));
     for (member_work& m : call.members) m.context->renew_copies();
   }
   for (member_work& m : call.members) {
@@ -212,7 +225,8 @@ void launch_all(graph::node& n) {
   call.drop_results();  // those of a launch that failed
   members_list devices;
   for (const auto& input : n.inputs) devices.push_back(graph::base_of(*input).device);
-  const auto participants = participants_of(devices);
+  const auto participants =
+      call.ranks != nullptr ? communicators{call.ranks->participant()} : participants_of(devices);
   if (participants.empty())
     throw device_error(
         call.label + ": the collectives of " + devices[0]->plugin->name + " have failed before",
@@ -222,6 +236,7 @@ void launch_all(graph::node& n) {
   running->reduction = call.reduction;
   running->time_limit = call.time_limit;
   running->label = call.label;
+  running->ranks = call.ranks;
   running->deadline = deadline_after(call.time_limit);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const graph::node& input = *n.inputs[i];
@@ -252,7 +267,10 @@ void launch_all(graph::node& n) {
   }
   call.ends = running->ends;
   try {
-    thread->add(std::move(running));
+    if (call.ranks != nullptr)
+      call.ranks->add([all = std::shared_ptr(std::move(running))] { follow(*all); });
+    else
+      thread->add(std::move(running));
   } catch (...) {
     call.ends.clear();
     for (const member_blocks& m : held) {
@@ -263,7 +281,77 @@ void launch_all(graph::node& n) {
   }
 }
 
+bool is_supported(const opened_device& member, tutti_communicator* participant,
+                  tutti_collective kind, dtype type, tutti_reduction reduction) {
+  std::int32_t support = TUTTI_SUPPORT_NO;
+  return !plugins::ignore(member.plugin->collective.supports(
+             participant, kind, static_cast<std::int32_t>(type), reduction, &support, nullptr)) &&
+         support == TUTTI_SUPPORT_YES;
+}
+
+std::chrono::milliseconds patience_of(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds, 1e9) * 1e3));
+}
+
 }  // namespace
+
+// ---- of the ranks of a job
+
+bool rank_communicator::create(const std::string& identifier,
+                               std::shared_ptr<const tutti_store> store, double seconds) {
+  const auto done = std::make_shared<graph::arrival>(nullptr, nullptr);
+  add([this, identifier, store = std::move(store), seconds, done] {
+    tutti_communicator_desc desc{};
+    desc.identifier = identifier.c_str();
+    desc.size = static_cast<std::uint32_t>(size_);
+    desc.store = store.get();
+    desc.timeout_ns = static_cast<std::uint64_t>(std::min(seconds, 1e9) * 1e9);
+    std::optional<arrival::failure> why;
+    try {
+      participant_ = runtime::create({&own_}, rank_, desc)[0];
+    } catch (const std::exception& e) {
+      why = arrival::failure{e.what(), TUTTI_ERROR_UNSUPPORTED, 0, own_.name};
+    }
+    done->finish(why);
+  });
+  try {
+    if (!done->is_done_within(patience_of(seconds)))
+      throw device_error(fmt::format("nothing within {} s", seconds), TUTTI_ERROR_TIMEOUT);
+    done->wait();
+    return true;
+  } catch (const device_error& e) {
+    logging::info("rank {}: the devices of the ranks are not connected: {}", rank_, e.what());
+    return false;
+  }
+}
+
+bool rank_communicator::supports(tutti_collective kind, dtype type,
+                                 tutti_reduction reduction) const {
+  return is_supported(own_, participant_, kind, type, reduction);
+}
+
+array rank_communicator::all_reduce(const array& flat, tutti_reduction reduction,
+                                    double time_limit) {
+  auto call = std::make_shared<collective_call>();
+  call->kind = TUTTI_COLLECTIVE_ALL_REDUCE;
+  call->reduction = reduction;
+  call->time_limit = time_limit;
+  call->label = "all_reduce";
+  call->ranks = this;
+  const array result = graph::collective(call, {&flat, 1}, flat.size())[0];
+  result.eval();
+  return result;
+}
+
+void rank_communicator::finish(const array& result, double time_limit) {
+  // The thread enforces the limit, unless the plugin itself waits for other ranks.
+  const auto patience = patience_of(1.25 * time_limit);
+  for (const auto& a : graph::base_of(*result.node()).arriving)
+    if (!a->is_done_within(patience)) abort();
+  result.wait();
+}
+
+void rank_communicator::abort() { plugins::ignore(own_.plugin->collective.abort(participant_)); }
 
 bool offers_collectives(std::span<const opened_device* const> members, tutti_collective kind,
                         dtype type, tutti_reduction reduction) {
@@ -274,10 +362,7 @@ bool offers_collectives(std::span<const opened_device* const> members, tutti_col
   const communicators participants = participants_of({members.begin(), members.end()});
   return !participants.empty() &&
          std::all_of(participants.begin(), participants.end(), [&](tutti_communicator* c) {
-           std::int32_t support = TUTTI_SUPPORT_NO;
-           return !plugins::ignore(members[0]->plugin->collective.supports(
-                      c, kind, static_cast<std::int32_t>(type), reduction, &support, nullptr)) &&
-                  support == TUTTI_SUPPORT_YES;
+           return is_supported(*members[0], c, kind, type, reduction);
          });
 }
 

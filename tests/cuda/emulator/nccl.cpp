@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -38,19 +39,20 @@ struct meeting {
 
 struct group {
   int size = 0;
-  bool is_aborted = false;
-  std::map<std::array<long, 3>, std::shared_ptr<meeting>> open;  // by kind or pair, and number
+  std::set<int> devices = {};
+  std::map<std::array<long, 3>, std::shared_ptr<meeting>> open = {};  // by kind or pair, and number
 };
 
 struct communicator {
   std::shared_ptr<group> of;
   int rank = 0;
-  std::map<std::array<long, 3>, long> calls;  // of each sort so far, those that receive apart
+  std::shared_ptr<bool> is_aborted = std::make_shared<bool>(false);  // others do not learn of it
+  std::map<std::array<long, 3>, long> calls = {};  // of each sort so far, those that receive apart
 };
 
 struct leaving {
   CUstream stream;
-  std::shared_ptr<group> of;
+  std::shared_ptr<bool> is_aborted;
   std::shared_ptr<meeting> at;
 };
 thread_local int depth = 0;
@@ -133,7 +135,7 @@ fault compute(const meeting& m, int size) {
 }
 
 void leave(const leaving& l) {
-  enqueue(l.stream, {[] { return fault{}; }, [l] { return l.at->is_over || l.of->is_aborted; }});
+  enqueue(l.stream, {[] { return fault{}; }, [l] { return l.at->is_over || *l.is_aborted; }});
 }
 
 // A call of one participant; `sort` tells which calls of others it meets.
@@ -152,15 +154,16 @@ int join(communicator& c, std::array<long, 2> sort, size_t expected, part mine,
   if (at == nullptr) at = std::make_shared<meeting>(meeting{what, expected, {}, false});
   if (at->what != what) return 5;  // participants disagree about what they do
   mine.rank = c.rank;
-  enqueue(stream, {[at, of = c.of, mine]() -> fault {
+  enqueue(stream, {[at, of = c.of, is_aborted = c.is_aborted, mine]() -> fault {
+            if (*is_aborted) return {};
             at->arrived.push_back(mine);
-            if (at->arrived.size() < at->expected || of->is_aborted) return {};
+            if (at->arrived.size() < at->expected) return {};
             std::sort(at->arrived.begin(), at->arrived.end(),
                       [](const part& a, const part& b) { return a.rank < b.rank; });
             at->is_over = true;
             return compute(*at, of->size);
           }});
-  const leaving mine_leaves{stream, c.of, at};
+  const leaving mine_leaves{stream, c.is_aborted, at};
   if (depth > 0) {
     to_leave.push_back(mine_leaves);
   } else {
@@ -192,6 +195,7 @@ const char* ncclGetErrorString(int) { return "an error of the emulated NCCL"; }
 int ncclGetUniqueId(emulator_group_id* id) {
   static long made = 0;
   const std::lock_guard held(lock());
+  if (const CUresult wanted = called("unique_id"); wanted != CUDA_SUCCESS) return wanted;
   *id = {};
   id->number = ++made;
   note("id");
@@ -201,9 +205,11 @@ int ncclCommInitRank(void** result, int count, emulator_group_id id, int rank) {
   static auto* const groups = new std::map<long, std::shared_ptr<group>>;
   const std::lock_guard held(lock());
   std::shared_ptr<group>& of = (*groups)[id.number];
-  if (of == nullptr) of = std::make_shared<group>(group{count, false, {}});
+  if (of == nullptr) of = std::make_shared<group>(group{count});
+  if (const CUresult wanted = called("init_rank"); wanted != CUDA_SUCCESS) return wanted;
   if (of->size != count || rank < 0 || rank >= count) return 4;
-  *result = new communicator{of, rank, {}};
+  if (!of->devices.insert(current->device).second) return 5;  // one participant has a device
+  *result = new communicator{of, rank};
   note("init@" + std::to_string(rank) + " of " + std::to_string(count) + " by id " +
        std::to_string(id.number));
   return 0;
@@ -216,7 +222,7 @@ int ncclCommDestroy(void* c) {
 int ncclCommAbort(void* c) {
   {
     const std::lock_guard held(lock());
-    static_cast<communicator*>(c)->of->is_aborted = true;
+    *static_cast<communicator*>(c)->is_aborted = true;
     note("abort");
   }
   return ncclCommDestroy(c);

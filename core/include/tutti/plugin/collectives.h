@@ -36,7 +36,9 @@ typedef enum tutti_collective {
 } tutti_collective;
 
 /* A key-value store of the host, through which processes exchange data before they are connected.
- * Functions may be called only during `create`, from any thread. */
+ * Functions may be called only during `create`, from any thread. For a group, each process makes
+ * one call, all with the same key, which one of them sets; other calls fail. If `create` fails in a
+ * process before its call, the calls of the others fail: check first what this process needs. */
 typedef struct tutti_store {
   uint64_t struct_size;
   void* context;
