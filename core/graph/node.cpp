@@ -22,8 +22,8 @@ void destroy(node* n) { delete n; }
 namespace {
 
 constexpr std::size_t block_bytes = std::max(sizeof(node), sizeof(view_params));
-#ifdef __SANITIZE_ADDRESS__
-constexpr int most_blocks = 0;  // it watches freed memory
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+constexpr int most_blocks = 0;  // they watch freed memory
 #else
 constexpr int most_blocks = 4096;
 #endif

@@ -95,6 +95,10 @@ host_product<T> product_of_rows(const short_rows<T>& a, const short_rows<T>& b,
       p.values.push_back(static_cast<T>(sums[static_cast<std::size_t>(j)].sum));
     p.starts.push_back(static_cast<std::int64_t>(p.columns.size()));
   }
+  if (p.columns.capacity() / 2 > p.columns.size()) {
+    p.columns.shrink_to_fit();
+    p.values.shrink_to_fit();
+  }
   return p;
 }
 

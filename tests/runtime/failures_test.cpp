@@ -171,6 +171,26 @@ BOOST_AUTO_TEST_CASE(imported_memory_goes_back_after_the_work) {
   BOOST_TEST(tutti_test::eventually([&] { return end.deletions == 1; }));
 }
 
+// The copy of the first part is under way when the second part ends the concatenation.
+BOOST_AUTO_TEST_CASE(imported_memory_goes_back_after_copies_that_lead_nowhere) {
+  std::vector<float> memory(64, 4.f);
+  tutti_test::fate end;
+  arm(fault_run, 1);
+  const array failed = tutti::sqrt(tutti::ones({64}) + array::from({3.f}));
+  FAILS(device_error, failed.wait(), "sqrt");
+  arm(fault_hang, 1);
+  tutti::sqrt(array::from({4.f})).eval();
+  {
+    const array x =
+        tutti::from_dlpack(tutti_test::produce(memory.data(), tutti_test::dl_f32, {64}, {}, end));
+    FAILS(device_error, tutti::concatenate({x, failed}).eval(), "sqrt");
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  BOOST_TEST(end.deletions == 0);
+  arm(fault_hang, 0);
+  BOOST_TEST(tutti_test::eventually([&] { return end.deletions == 1; }));
+}
+
 BOOST_AUTO_TEST_CASE(failed_work_is_not_exported_and_gives_imports_back) {
   std::vector<float> memory(64, 4.f);
   tutti_test::fate end;

@@ -144,36 +144,41 @@ bool is_short_run(const device_context& context, const node& part, const graph::
          graph::is_contiguous(part.extents, layout_of(part).strides);
 }
 
-// Its position in the stream if it is the last run, otherwise 0: later work follows.
-std::uint64_t copy_run(device_context& context, const node& part, const result& to,
-                       std::int64_t offset, bool is_last) {
+// `from` and `to`: offsets in bytes.
+tutti_event* copy_in_stream(device_context& context, const buffer_block& source, std::uint64_t from,
+                            const buffer_block& target, std::uint64_t to, std::uint64_t bytes,
+                            bool with_event) {
+  tutti_event* event = nullptr;
+  plugins::check(context.device.plugin->transfer.copy(context.compute.get(), source.handle(), from,
+                                                      target.handle(), to, bytes,
+                                                      with_event ? &event : nullptr),
+                 context.device, "copy", "concatenate");
+  return event;
+}
+
+void copy_run(device_context& context, const node& part, const result& to, std::int64_t offset) {
   const node& base = graph::base_of(part);
   const std::uint64_t size = size_of(part.type);
   context.prepare_input(base);
   to.block->last_use = context.next_sequence();
-  tutti_event* event = nullptr;
-  plugins::check(
-      context.device.plugin->transfer.copy(
-          context.compute.get(), block_of(base)->handle(),
-          static_cast<std::uint64_t>(base.storage_offset + layout_of(part).offset) * size,
-          to.block->handle(), static_cast<std::uint64_t>(to.offset + offset) * size,
-          static_cast<std::uint64_t>(part.elements) * size, is_last ? &event : nullptr),
-      context.device, "copy", "concatenate");
-  return is_last ? context.enqueued(event, "concatenate", 0, 0) : 0;
+  copy_in_stream(context, *block_of(base),
+                 static_cast<std::uint64_t>(base.storage_offset + layout_of(part).offset) * size,
+                 *to.block, static_cast<std::uint64_t>(to.offset + offset) * size,
+                 static_cast<std::uint64_t>(part.elements) * size, false);
 }
 
-std::uint64_t join_parts(device_context& context, node& n, pending_results& results) {
+// Launches the copies of n's parts to `to`. `is_open`: whether copies follow the last event.
+std::uint64_t start_parts(device_context& context, const node& n, const result& to, bool& is_open) {
   const int axis = n.concatenation().axis;
-  results.add(&n, context.allocate(bytes_of(n)));
   std::uint64_t sequence = 0;
   graph::layout where{0, graph::contiguous_strides(n.extents)};
-  std::size_t end = n.inputs.size();  // of the parts that have elements
-  while (end > 0 && n.inputs[end - 1]->elements == 0) --end;
-  for (std::size_t first = 0; first < end;) {
+  for (std::size_t first = 0; first < n.inputs.size();) {
     const node& like = *n.inputs[first];
     if (is_short_run(context, like, where, axis)) {
-      sequence = copy_run(context, like, results.all()[0], where.offset, ++first == end);
+      copy_run(context, like, to, where.offset);
+      is_open = true;
       where.offset += like.elements;
+      ++first;
       continue;
     }
     const std::size_t count = alike_parts(context, n, first);
@@ -188,10 +193,29 @@ std::uint64_t join_parts(device_context& context, node& n, pending_results& resu
     if (like.elements == 0) continue;
     const lowered program =
         fusion::lower_copies({parts.data(), count}, like.extents, n.type, {places.data(), count});
-    const boost::container::small_vector<result, 4> targets(count, results.all()[0]);
+    const boost::container::small_vector<result, 4> targets(count, to);
     sequence = launch_program(context, program, {targets.data(), count});
+    if (sequence != 0) is_open = false;
   }
   return sequence;
+}
+
+std::uint64_t join_parts(device_context& context, node& n, pending_results& results) {
+  results.add(&n, context.allocate(bytes_of(n)));
+  const result to = results.all()[0];
+  bool is_open = false;
+  // The event of an empty copy, as a recorded one would also tell of failures of earlier work.
+  const auto close = [&] {
+    tutti_event* const event = copy_in_stream(context, *to.block, 0, *to.block, 0, 0, true);
+    return context.enqueued(event, "concatenate", 0, 0);
+  };
+  try {
+    const std::uint64_t sequence = start_parts(context, n, to, is_open);
+    return is_open ? close() : sequence;
+  } catch (...) {
+    if (is_open) close();  // the memory of what is copied is in use until then
+    throw;
+  }
 }
 
 void launch_copies(device_context& context, node& n) {
