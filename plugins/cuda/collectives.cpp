@@ -31,7 +31,7 @@ nccl_id meet(const tutti_communicator_desc& desc,
   const bool makes_it = std::any_of(participants.begin(), participants.end(),
                                     [](const tutti_participant& p) { return p.rank == 0; });
   nccl_id id{};
-  nccl();  // without it this process keeps the others from waiting for it
+  nccl();  // throws if it is not installed, before other processes wait for this one
   if (makes_it) check_nccl(nccl().unique_id(&id), "collectives");
   if (participants.size() == desc.size) return id;
   if (desc.store == nullptr)
