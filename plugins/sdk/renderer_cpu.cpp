@@ -143,6 +143,7 @@ void program::cpu_inner_row() {
   const uint32_t inner = layout_.rank() - 1;
   const uint32_t lanes = dtype_size(layout_.accumulator) >= 8 ? 32 : 64;
   const std::string count = std::to_string(lanes);
+  const int halvings = lanes == 32 ? 5 : 6;
   const bool index = layout_.finds_index();
   const auto at = [&](const std::string& i) {
     return [this, i, inner](uint32_t n) {
@@ -170,6 +171,7 @@ void program::cpu_inner_row() {
   combine("lane[j]", reduced_value(), "lane_at[j]", "linear + i + j");
   out_.line("}");
   out_.line("}");
+  out_.line(replaced(text_of(words_.unroll), "$n", std::to_string(halvings)));
   out_.line("for (int w = ", count, " / 2; w > 0; w /= 2) {");
   out_.line("for (int j = 0; j < w; ++j) {");
   combine("lane[j]", "lane[j + w]", "lane_at[j]", "lane_at[j + w]");

@@ -51,8 +51,7 @@ block_program::block_program(const tutti_program_desc& desc, host_routines set, 
   std::erase_if(steps_, [&](const block_step& step) { return !used[step.results[0]]; });
   if (loop_bits > 0) fuse_steps(loop_bits);
   // A single copy or loop needs no registers between instructions.
-  if (steps_.empty() || (steps_.size() == 1 && steps_[0].loop != nullptr))
-    block_ = std::max(block_, most_of_piece);
+  if (steps_.empty() || is_one_loop()) block_ = std::max(block_, most_of_piece);
   give_slots();
   for (const block_step& step : steps_)
     for (uint32_t operand : step.operands)
@@ -215,6 +214,21 @@ void block_registers::bind(const bound_inputs& inputs) {
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) {
     if (inputs.access[n].kind == walk_kind::constant) load_one(n, inputs.base[n], most_);
   }
+  find_row_steps();
+}
+
+void block_registers::find_row_steps() {
+  row_steps_.clear();
+  const walk_space& space = *inputs_->space;
+  if (!program_.is_one_loop() || inputs_->copied || space.rank != 2) return;
+  row_ = space.extent[1];
+  for (uint32_t n = 0; n < program_.inputs_.size(); ++n) {
+    const walk_access& access = inputs_->access[n];
+    const bool is_one = access.kind == walk_kind::constant || access.stride[1] == 0;
+    if (is_one ? program_.filled_[n] : access.stride[1] != 1) return row_steps_.clear();
+    row_steps_.push_back(access.kind == walk_kind::constant ? 0
+                                                            : access.stride[0] * access.element);
+  }
 }
 
 void block_registers::load_one(uint32_t n, const std::byte* element, uint64_t count) {
@@ -258,6 +272,13 @@ void block_registers::place(const launch_list<std::byte*>& places,
     if (places[n] != nullptr) placed_[program_.results_[n]] = {places[n], elements[n]};
 }
 
+bool block_registers::writes_rows() const {
+  if (!takes_rows() || placed_.empty()) return false;
+  const std::vector<uint32_t>& results = program_.steps_[0].results;
+  return std::all_of(results.begin(), results.end(),
+                     [&](uint32_t value) { return placed_[value].base != nullptr; });
+}
+
 const std::byte* block_registers::in_place(uint64_t first, uint64_t count) const {
   const uint32_t n = program_.results_[0];
   if (!program_.is_input(0) || inputs_->copied) return nullptr;
@@ -277,23 +298,68 @@ std::byte* block_registers::place_of(uint32_t value, uint64_t first, uint64_t do
   return slot(v.slot) + (v.is_result ? done * v.element : 0);
 }
 
-void block_registers::join(uint64_t first, uint64_t count, std::byte* totals, uint64_t cycle) {
+void block_registers::join(uint64_t first, uint64_t count, std::byte* totals, uint64_t cycle,
+                           uint64_t rows, int64_t step) {
   totals_ = totals;
   cycle_ = cycle;
+  if (takes_rows()) return evaluate_rows(first, count, rows, step);
   evaluate(first, count);
 }
 
 void block_registers::evaluate(uint64_t first, uint64_t count) {
-  // Long lines and lines of single elements are read in place, one line at a time.
   first_ = first;
+  uint64_t head = count, rows = 0;
+  if (writes_rows()) {
+    head = std::min(count, (row_ - first % row_) % row_);
+    rows = (count - head) / row_;
+  }
+  evaluate_pieces(first, head, 0);
+  if (rows > 0) evaluate_rows(first + head, row_, rows, 0);
+  const uint64_t done = head + rows * row_;
+  evaluate_pieces(first + done, count - done, done);
+}
+
+void block_registers::evaluate_rows(uint64_t first, uint64_t count, uint64_t rows, int64_t step) {
+  const block_program::block_step& only = program_.steps_[0];
+  const uint64_t row = first / row_, from = first % row_;
+  int64_t in_step[fused_loop::most_arrays], out_step[fused_loop::most_arrays];
+  for (size_t k = 0; k < only.operands.size(); ++k) {
+    const uint32_t n = only.operands[k];
+    in_[k] = totals_;
+    in_step[k] = step;
+    if (n == program_.totals_) continue;
+    const walk_access& access = inputs_->access[n];
+    in_step[k] = row_steps_[n];
+    in_[k] = inputs_->base[n] + static_cast<int64_t>(row) * in_step[k];
+    if (access.kind != walk_kind::constant && access.stride[1] == 1)
+      in_[k] += from * program_.inputs_[n];
+  }
+  for (size_t k = 0; k < only.results.size(); ++k) {
+    out_[k] = totals_;
+    out_step[k] = step;
+    if (joins()) continue;
+    const placed& to = placed_[only.results[k]];
+    out_[k] = to.base + first * to.element;
+    out_step[k] = static_cast<int64_t>(row_ * to.element);
+  }
+  for (uint64_t r = 0; r < rows; ++r) {
+    only.loop->run(in_, out_, scalars_, count, streams_, cycle_);
+    for (size_t k = 0; k < only.operands.size(); ++k) in_[k] += in_step[k];
+    for (size_t k = 0; k < only.results.size(); ++k) out_[k] += out_step[k];
+  }
+}
+
+// Long lines and lines of single elements are read in place, one line at a time.
+void block_registers::evaluate_pieces(uint64_t first, uint64_t count, uint64_t done) {
   bool in_pieces = true;
   for (uint32_t n = 0; n < program_.results_.size(); ++n)
     in_pieces = in_pieces && !program_.is_input(n);
   const bool by_lines = line_ >= block_program::least_line || (line_ > 0 && program_.has_singles_);
-  for (uint64_t done = 0, piece = count; done < count; done += piece) {
-    if (in_pieces) piece = std::min<uint64_t>(count - done, block_program::most_of_piece);
-    if (in_pieces && by_lines) piece = std::min(piece, line_ - (first + done) % line_);
-    evaluate_piece(first + done, piece, done);
+  const uint64_t end = done + count;
+  for (uint64_t piece = count; done < end; done += piece, first += piece) {
+    if (in_pieces) piece = std::min<uint64_t>(end - done, block_program::most_of_piece);
+    if (in_pieces && by_lines) piece = std::min(piece, line_ - first % line_);
+    evaluate_piece(first, piece, done);
   }
 }
 

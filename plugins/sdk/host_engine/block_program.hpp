@@ -35,6 +35,7 @@ class block_program {
   /// The minimum length of a line that is run separately.
   static constexpr uint64_t least_line = 64;
 
+  bool is_one_loop() const { return steps_.size() == 1 && steps_[0].loop != nullptr; }
   uint32_t block() const { return block_; }
   /// For maps, the value that output n stores, in its register dtype; for a reduction (n = 0), the
   /// value to reduce, in the accumulator's dtype.
@@ -130,8 +131,14 @@ class block_registers {
   /// Computes all values of the points [first, first + count).
   void evaluate(uint64_t first, uint64_t count);
   /// For a program that joins: adds value n of those points to totals[n % cycle], or to totals[n]
-  /// if `cycle` is 0. `cycle` is a power of two that divides `count`.
-  void join(uint64_t first, uint64_t count, std::byte* totals, uint64_t cycle);
+  /// if `cycle` is 0. `cycle` is a power of two that divides `count`. With `rows`, the same for as
+  /// many lines, if takes_rows(); the totals of the next line are `step` bytes further.
+  void join(uint64_t first, uint64_t count, std::byte* totals, uint64_t cycle, uint64_t rows = 1,
+            int64_t step = 0);
+  /// Whether the program is one loop, which reads the lines of two dimensions in place.
+  bool takes_rows() const { return !row_steps_.empty(); }
+  /// Whether it also writes them in place: evaluate() then takes any number of points.
+  bool writes_rows() const;
   bool joins() const { return program_.totals_ != block_program::no_value; }
   routines::block_routine widens() const { return program_.widens(); }
   /// The maximum number of elements per call.
@@ -152,6 +159,11 @@ class block_registers {
     return memory_.get() + size_t{n} * slot_bytes_;
   }
   void allocate();
+  void find_row_steps();
+  void evaluate_pieces(uint64_t first, uint64_t count, uint64_t done);
+  // Computes `count` points of each of `rows` lines from point `first` on, with the totals of
+  // the next line `step` bytes further.
+  void evaluate_rows(uint64_t first, uint64_t count, uint64_t rows, int64_t step);
   // Computes points from `first` on; results are stored after `done` elements of their registers.
   void evaluate_piece(uint64_t first, uint64_t count, uint64_t done);
   void load(uint32_t n, uint64_t first, uint64_t count);
@@ -179,6 +191,8 @@ class block_registers {
   std::byte* out_[fused_loop::most_arrays] = {};
   launch_list<const std::byte*> at_;    // the address of each value of the current block
   launch_list<const std::byte*> held_;  // for each input, the element that fills its register
+  launch_list<int64_t> row_steps_;      // bytes, for each input; empty: see takes_rows()
+  uint64_t row_ = 0;                    // points of a row
   struct placed {
     std::byte* base = nullptr;  // NULL: a register
     uint32_t element = 0;

@@ -51,6 +51,10 @@ class fused_loop {
   /// `bits`: register width, at most most_bits(). NULL if there are too many live values.
   static std::unique_ptr<fused_loop> make(const description& what, uint32_t bits = most_bits());
 
+  /// The number of totals of a row, as in program::cpu_inner_row; for integers more, which shortens
+  /// the dependency chains.
+  static uint64_t row_totals(uint8_t dtype);
+
   /// Computes `count` elements; addresses are in the order of the description. An output may be an
   /// input of the same element size. `streams`: stores bypass the caches where possible; call
   /// end_streams() afterwards. `totals`: the number of totals, a power of two that divides `count`;
@@ -71,6 +75,8 @@ class fused_loop {
                         uint64_t how);
 
   fused_loop() = default;
+  void run_last(const std::byte* const* inputs, std::byte* const* results,
+                const tutti_scalar* scalars, uint64_t count) const;
 
   std::shared_ptr<const void> memory_;  // owns the code
   code code_ = nullptr;                 // for a positive multiple of lanes_ elements

@@ -154,14 +154,20 @@ host_program::state::state(const tutti_program_desc& desc, host_routines set, ui
   }
 }
 
-// Short lines are processed several at once; a single column is not a line.
+// Short lines are processed several at once, unless the program is one loop; a single column is not
+// a line.
 const block_program& host_program::state::program_for(const tutti_program_launch& launch) const {
   const bool inner = layout.reduces() && layout.reduce_layout == TUTTI_REDUCE_INNER;
   const uint32_t rank = layout.given_kept + (inner ? layout.given_reduced : 0);
   const uint64_t line = rank > 0 ? launch.extent[rank - 1] : 1;
   const bool single = layout.reduces() && !inner && line % least_columns == 1;
-  if (joining && line >= least_joined && !single) return *joining;
-  return by_lines && line >= block_program::least_line && !single ? *by_lines : program;
+  if (single) return program;
+  if (joining && line >= (joining->is_one_loop() ? least_joined / 2 : least_joined))
+    return *joining;
+  if (!by_lines) return program;
+  constexpr uint64_t least = block_program::least_line;
+  const bool by_rows = by_lines->is_one_loop() && !layout.reduces();
+  return line >= (by_rows ? least / 4 : least) ? *by_lines : program;
 }
 
 bound_inputs host_program::state::bind(const job& j, const walk_space& space) const {
@@ -219,7 +225,7 @@ void host_program::state::run_map(const job& j) const {
       for (uint32_t o = 0; o < layout.outputs; ++o)
         if (places[o] == nullptr) j.outputs[o].store(registers.result(o), first, count, streams);
     };
-    const uint64_t block = j.program.block();
+    const uint64_t block = registers.writes_rows() ? end - begin : j.program.block();
     if (by_tiles) {
       each_tile(begin, end, line, compute);
     } else {

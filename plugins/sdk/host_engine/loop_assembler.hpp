@@ -29,6 +29,7 @@ struct loop_plan {
   size_t kept = 0;                // number of constants and scalars kept in registers
   bool side_by_side = false;      // two registers of elements at once
   bool joins = false;             // whether it adds to totals
+  size_t totals = 0;              // vectors of totals of a row that stay in registers
 };
 
 // Each lane holds one number. A condition is a lane of all ones or zeros with AVX2, and a bit of a
@@ -42,8 +43,11 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   using node = lane_program::node;
   static constexpr int none = -1;
 
-  // An operation takes at most ten instructions, four times, and a constant.
-  static size_t bytes_for(const lane_program& program) { return 1024 + 384 * program.nodes.size(); }
+  // An operation takes at most ten instructions and a constant, in each of five places and for each
+  // vector of totals.
+  static size_t bytes_for(const loop_plan& plan) {
+    return 1024 + 96 * (5 + plan.totals) * plan.program.nodes.size();
+  }
 
   bool has_masks() const { return plan_.bits == 512; }
   int lanes() const { return static_cast<int>(plan_.bits) / (program_.wide ? 64 : 32); }
@@ -68,18 +72,19 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   Xbyak::RegExp place(size_t n) const {
     const auto element = static_cast<int>(element_[n]);
     const Xbyak::Reg64 index = array(n).joined ? total() : rcx;
-    return addresses()[n] + index * element + (second_ ? lanes() * element : 0);
+    return addresses()[n] + index * element + (offset_ + (second_ ? lanes() : 0)) * element;
   }
 
   loop_assembler(const loop_plan& plan, const fused_loop::description& what,
                  const std::vector<uint32_t>& element)
-      : CodeGenerator(bytes_for(plan.program)),
+      : CodeGenerator(bytes_for(plan)),
         plan_(plan),
         program_(plan.program),
         what_(what),
         element_(element),
         uses_(program_.nodes.size()),
-        register_(program_.nodes.size(), none) {
+        register_(program_.nodes.size(), none),
+        hoisted_(program_.nodes.size()) {
     for (int n = static_cast<int>(vectors(plan.bits)); n-- > 0;) free_.push_back(n);
     for (int n = static_cast<int>(masks); n > 0; --n) free_masks_.push_back(n);
     spare_ = free_.size();
@@ -104,8 +109,8 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     return one.what == op::scalar || (one.what == op::input && what_.inputs[one.detail].single);
   }
 
-  // Keeps the most frequently used ones in the remaining registers.
-  void keep_constants() {
+  // Keeps the most frequently used ones in at most `kept` registers.
+  void keep_constants(size_t kept) {
     std::vector<uint32_t> all;
     for (uint32_t n = 0; n < program_.nodes.size(); ++n) {
       if (uses_[n] > 0 && (program_.is_constant(n) || is_one(n))) all.push_back(n);
@@ -114,7 +119,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     const auto worth = [&](uint32_t n) { return uses_[n] * (is_one(n) ? 2 : 1); };
     std::stable_sort(all.begin(), all.end(),
                      [&](uint32_t a, uint32_t b) { return worth(a) > worth(b); });
-    if (all.size() > plan_.kept) all.resize(plan_.kept);
+    if (all.size() > kept) all.resize(kept);
     for (uint32_t n : all) {
       load(take(n), n);
       other_register_[n] = register_[n];
@@ -303,7 +308,9 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   const std::vector<uint32_t>& element_;
   std::vector<uint32_t> uses_;  // remaining uses
   std::vector<int> register_;   // of each node
+  std::vector<bool> hoisted_;   // computed before the loops
   bool second_ = false;
+  int offset_ = 0;  // of the elements behind those at the loop's index
   std::vector<uint32_t> other_uses_;
   std::vector<int> other_register_;
   std::vector<int> free_, free_masks_;

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "sdk/op_info.hpp"
-
 namespace tutti::sdk {
 namespace {
 
@@ -31,28 +29,35 @@ void add_rows(const routines::reduction_row& row, const row_of_lanes& to, const 
   }
 }
 
-// The loop that computes the values of one segment of a line, from `point` on, also adds them to
-// its totals; a remainder is stored behind the totals. Then these are reduced like the line of a
-// routine.
-uint64_t join_segment(const reduction_totals& totals, uint64_t point, uint64_t length,
-                      block_registers& registers, std::byte* line) {
-  // As program::cpu_inner_row; for integers more totals shorten the dependency chains.
-  const uint64_t cycle = !is_floating(totals.row->accumulator) ? 128
-                         : totals.element >= 8                 ? 32
-                                                               : 64;
-  const uint64_t rest = length % cycle, whole = length - rest, of_line = whole > 0 ? cycle : 0;
-  const auto count = static_cast<long>(of_line + rest);
-  const auto widen = registers.widens();
-  alignas(64) std::byte narrow[1024];
-  std::byte* const to = widen != nullptr ? narrow : line;
-  totals.row->start(to, nullptr, widen != nullptr ? (count + 1) / 2 : count);
-  if (whole > 0) registers.join(point, whole, to, cycle);
-  const uint64_t element = widen != nullptr ? totals.element / 2 : totals.element;
-  if (rest > 0) registers.join(point + whole, rest, to + of_line * element, 0);
-  const void* const from = narrow;
-  if (widen != nullptr) widen(&from, line, count);
-  return of_line + rest;
-}
+// The totals of a segment of each of some lines, and the values behind them that are left over.
+struct joined_segments {
+  static constexpr uint64_t most_lines = 8;
+  explicit joined_segments(const reduction_totals& of) : totals(of) {}
+
+  const reduction_totals& totals;
+  const uint64_t cycle = fused_loop::row_totals(totals.row->accumulator);
+  uint64_t first = 0, end = 0;  // points
+  uint64_t length = 0;          // values of a line
+  alignas(64) std::byte values[most_lines * 2048];
+
+  // The loop that computes the values of `count` points from `point` on, of each of `lines` lines,
+  // also adds them to the totals of the line, which are then reduced like the line of a routine.
+  void join(uint64_t point, uint64_t count, uint64_t lines, block_registers& registers) {
+    const uint64_t rest = count % cycle, whole = count - rest, of_line = whole > 0 ? cycle : 0;
+    length = of_line + rest;
+    const auto all = static_cast<long>(lines * length);
+    const auto widen = registers.widens();
+    alignas(64) std::byte narrow[most_lines * 1024];
+    std::byte* const to = widen != nullptr ? narrow : values;
+    totals.row->start(to, nullptr, widen != nullptr ? (all + 1) / 2 : all);
+    const uint64_t element = widen != nullptr ? totals.element / 2 : totals.element;
+    const auto step = static_cast<int64_t>(length * element);
+    if (whole > 0) registers.join(point, whole, to, cycle, lines, step);
+    if (rest > 0) registers.join(point + whole, rest, to + of_line * element, 0, lines, step);
+    const void* const from = narrow;
+    if (widen != nullptr) widen(&from, values, all);
+  }
+};
 
 }  // namespace
 
@@ -77,7 +82,7 @@ void reduce_inner(const reduction_shape& s, uint64_t first, uint64_t last, uint6
       (last - 1) / s.parts * s.reduced + begin_of(bound((last - 1) % s.parts + 1));
   uint64_t computed = 0, computed_end = 0;
   alignas(16) std::byte lost[16];
-  alignas(64) std::byte line[2048];
+  joined_segments joined(totals);
   for (uint64_t unit = first; unit < last; ++unit) {
     const uint64_t kept_index = unit / s.parts, part = unit % s.parts;
     const uint64_t to = s.parts > 1 ? part * s.kept + kept_index : unit - origin;
@@ -88,8 +93,18 @@ void reduce_inner(const reduction_shape& s, uint64_t first, uint64_t last, uint6
       uint64_t length = std::min(s.segment, s.reduced_inner - step % s.segments * s.segment);
       const std::byte* values = registers.in_place(point, length);
       if (registers.joins()) {
-        values = line;
-        length = join_segment(totals, point, length, registers, line);
+        if (point < joined.first || point >= joined.end) {
+          // Short lines of one segment each are computed at once.
+          const uint64_t lines = registers.takes_rows() && s.steps == 1
+                                     ? std::min(joined_segments::most_lines, last - unit)
+                                     : 1;
+          joined.join(point, length, lines, registers);
+          joined.first = point;
+          joined.end = point + (lines - 1) * s.reduced + 1;
+        }
+        values =
+            joined.values + (point - joined.first) / s.reduced * joined.length * totals.element;
+        length = joined.length;
       }
       if (values == nullptr && point + length > computed_end) {
         // Computes several whole lines at once if they fit.

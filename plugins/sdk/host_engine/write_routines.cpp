@@ -21,6 +21,7 @@ dialect host_dialect() {
   d.name = "C++";
   d.kernel = "static";
   d.vector_loop = "#pragma GCC ivdep";
+  d.unroll = "#pragma GCC unroll $n";
   d.load_f16 = "tutti_load_f16($p[$i])";
   d.store_f16 = "$p[$i] = tutti_to_f16($v)";
   d.load_bf16 = "tutti_load_bf16($p[$i])";

@@ -110,7 +110,7 @@ dense_matrix<T> factor_qr(dense_matrix<T>& a);
 
 /// Eigenvalues of the Hermitian a, ascending; returns eigenvectors as columns. Jacobi rotations.
 template <typename T>
-dense_matrix<T> decompose_hermitian(dense_matrix<T> a, std::vector<double>& w);
+dense_matrix<T> decompose_hermitian(const dense_matrix<T>& a, std::vector<double>& w);
 
 /// Eigenvalues of a in w [n] and, if `v` is given, eigenvectors of length 1 as columns of *v [n,n].
 /// False if the iteration does not converge.

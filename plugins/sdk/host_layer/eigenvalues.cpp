@@ -117,12 +117,16 @@ void orthogonalize_columns(dense_matrix<T>& r, dense_matrix<T>& v) {
 }  // namespace
 
 template <typename T>
-dense_matrix<T> decompose_hermitian(dense_matrix<T> a, std::vector<double>& w) {
-  const uint64_t n = a.rows();
+dense_matrix<T> decompose_hermitian(const dense_matrix<T>& given, std::vector<double>& w) {
+  const uint64_t n = given.rows();
+  // Rows of an odd number of cache lines: the elements of a column fall into different sets of the
+  // cache, also where n is a power of two.
+  constexpr uint64_t in_line = 64 / sizeof(T);
+  dense_matrix<T> a(n, ((n + in_line - 1) / in_line | 1) * in_line);
   // Avoids overflow and underflow of squares.
-  const double scale = largest_of(a);
-  if (scale > 0)
-    for (T& x : a.values()) x /= scale;
+  const double scale = largest_of(given);
+  for (uint64_t i = 0; i < n; ++i)
+    for (uint64_t j = 0; j < n; ++j) a(i, j) = scale > 0 ? given(i, j) / scale : given(i, j);
   dense_matrix<T> v = dense_matrix<T>::identity(n);  // its rows are vectors
   bool rotated = true;
   for (int sweep = 0; sweep < most_sweeps && rotated; ++sweep) {
@@ -199,8 +203,8 @@ singular_vectors<T> decompose_singular(dense_matrix<T> a, std::vector<double>& s
   return {std::move(u), conjugate_transpose(v)};
 }
 
-#define TUTTI_INSTANTIATE(T)                                                           \
-  template dense_matrix<T> decompose_hermitian(dense_matrix<T>, std::vector<double>&); \
+#define TUTTI_INSTANTIATE(T)                                                                  \
+  template dense_matrix<T> decompose_hermitian(const dense_matrix<T>&, std::vector<double>&); \
   template singular_vectors<T> decompose_singular(dense_matrix<T>, std::vector<double>&);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(std::complex<double>)

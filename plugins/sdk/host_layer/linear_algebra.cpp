@@ -104,7 +104,7 @@ class matrices {
     }
     std::vector<double> w(a.rows(), nan);
     const bool finite = is_finite(a);
-    const values v = finite ? decompose_hermitian(std::move(a), w) : values(0, 0);
+    const values v = finite ? decompose_hermitian(a, w) : values(0, 0);
     store_row<R>(0, matrix, w);
     if (what_.output_count == 1) return;
     if (finite)
