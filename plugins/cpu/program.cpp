@@ -2,7 +2,7 @@
 //
 // The program group, run by the host engine.
 #include "sdk/host_device/program_table.hpp"
-#include "sdk/host_engine/on_buffers.hpp"
+#include "sdk/host_engine/row_launch.hpp"
 
 namespace tutti::host_device {
 namespace {
@@ -11,6 +11,12 @@ struct engine_code : sdk::engine_program {
   using sdk::engine_program::engine_program;
   bool is_short(const tutti_program_launch& launch) const {
     return expected_ns(launch) < sdk::too_long_to_wait_ns;
+  }
+  static std::shared_ptr<const sdk::joint_work> joint(std::shared_ptr<const engine_code> code,
+                                                      const tutti_program_launch& launch,
+                                                      sdk::find_memory memory,
+                                                      sdk::thread_team& team) {
+    return std::make_shared<sdk::row_launch>(std::move(code), launch, memory, team);
   }
 };
 

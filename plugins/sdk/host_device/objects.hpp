@@ -77,6 +77,8 @@ tutti_plugin_api make_api();
 // Queues `work` on the stream's thread. Its failure goes to the event and the stream, never to the
 // caller. `event` may be NULL. Throws only if the event cannot be created.
 void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> work);
+void enqueue(tutti_stream& stream, tutti_event** event,
+             std::shared_ptr<const sdk::joint_work> work);
 
 // The same for work that also runs after failed work, whose failure it receives.
 void enqueue_always(tutti_stream& stream, tutti_event** event,

@@ -16,7 +16,8 @@
 namespace tutti::host_device {
 
 /// Code(program_description&&, compute_units) runs programs. It is immutable and has desc(),
-/// is_short(launch), and run(launch, memory, team) for checked launches.
+/// is_short(launch), and run(launch, memory, team) for checked launches; it may have
+/// joint(code, launch, memory, team), which makes a launch that can be run together with others.
 template <typename Code>
 struct program {
   std::shared_ptr<const Code> code;  // shared with queued launches
@@ -77,9 +78,13 @@ struct program_functions {
         const auto work = [&] { code->run(mine, memory_of, team); };
         return run_now(line, event, std::cref(work));
       }
-      enqueue(line, event, [code, kept = sdk::owned_program_launch(code->desc(), mine), &team] {
-        code->run(kept.get(), memory_of, team);
-      });
+      if constexpr (requires { Code::joint(code, mine, memory_of, team); }) {
+        enqueue(line, event, Code::joint(code, mine, memory_of, team));
+      } else {
+        enqueue(line, event, [code, kept = sdk::owned_program_launch(code->desc(), mine), &team] {
+          code->run(kept.get(), memory_of, team);
+        });
+      }
     });
   }
 

@@ -31,6 +31,11 @@ void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> wo
   with_event(stream, event, [&] { return stream.queue.add(std::move(work)); });
 }
 
+void enqueue(tutti_stream& stream, tutti_event** event,
+             std::shared_ptr<const sdk::joint_work> work) {
+  with_event(stream, event, [&] { return stream.queue.add(std::move(work)); });
+}
+
 void enqueue_always(tutti_stream& stream, tutti_event** event,
                     std::function<void(const sdk::plugin_error* before)> work) {
   with_event(stream, event, [&] { return stream.queue.add_always(std::move(work)); });

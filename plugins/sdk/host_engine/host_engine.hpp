@@ -66,6 +66,14 @@ class host_program {
   void run(const tutti_program_launch& launch, const host_operands& memory, const machine& on,
            const host_parallel_for& parallel = {}) const;
 
+  /// Whether run_points() can do parts of the launch: of a map, or a reduction of lines none of
+  /// which is divided.
+  bool takes_points(const tutti_program_launch& launch, const machine& on) const;
+  /// Computes kept points [first, last) as run() does, on the calling thread. `streams`: outputs
+  /// may bypass the caches.
+  void run_points(const tutti_program_launch& launch, const host_operands& memory,
+                  const machine& on, uint64_t first, uint64_t last, bool streams) const;
+
  private:
   struct state;
   std::unique_ptr<const state> state_;

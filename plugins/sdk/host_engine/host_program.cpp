@@ -82,14 +82,32 @@ struct host_program::state {
 
   // One launch.
   struct job {
+    job(const state& s, const tutti_program_launch& launched, const host_operands& operands,
+        const machine& on, const host_parallel_for& by)
+        : launch(launched),
+          memory(operands),
+          plan(plan_launch(s.layout, launch.extent, on)),
+          threads(on.compute_units),
+          parallel(by),
+          program(s.program_for(launch)),
+          kept(launch.extent, s.layout.given_kept),
+          last(static_cast<uint64_t>(plan.words[kept_word])) {
+      for (uint32_t n = 0; n < s.layout.outputs; ++n)
+        outputs.emplace_back(s.forms[n], kept, launch.outputs[n], memory.outputs[n]);
+    }
+    job(const job&) = delete;
+    job& operator=(const job&) = delete;
+
     const tutti_program_launch& launch;
     const host_operands& memory;
     const launch_plan plan;
     const uint64_t threads;
     const host_parallel_for& parallel;
     const block_program& program;
-    walk_space kept;
+    const walk_space kept;
     launch_list<output_memory> outputs;
+    uint64_t first = 0, last;  // kept points
+    bool may_stream = true;
   };
   launch_list<std::byte*> places_of(const job& j) const;
   void run_map(const job& j) const;
@@ -207,16 +225,16 @@ void host_program::state::run_map(const job& j) const {
     elements.push_back(output.element());
     bytes += points * output.element();
   }
-  bool streams = bytes >= beyond_caches;
+  bool streams = j.may_stream && bytes >= beyond_caches;
   for (uint32_t o = 0; o < layout.outputs && streams; ++o)
     for (const std::byte* base : inputs.base) streams = streams && base != j.memory.outputs[o];
   const bool by_tiles = reads_across(inputs);
   const uint64_t line = j.kept.extent[j.kept.rank - 1], band = line * tile_lines;
   const uint64_t least = by_tiles ? band : elements_of_a_chunk;
-  const uint64_t chunks = j.parallel ? ceil_div(points, least) : 1;
-  const uint64_t chunk_size = j.parallel ? least : points;
+  const uint64_t chunk_size = j.parallel ? least : j.last - j.first;
+  const uint64_t chunks = ceil_div(j.last - j.first, chunk_size);
   share(j.parallel, chunks, [&](uint64_t chunk) {
-    const uint64_t begin = chunk * chunk_size, end = std::min(points, begin + chunk_size);
+    const uint64_t begin = j.first + chunk * chunk_size, end = std::min(j.last, begin + chunk_size);
     block_registers registers(j.program, j.launch.scalars, end - begin);
     registers.bind(inputs);
     registers.place(places, elements, streams);
@@ -265,11 +283,12 @@ void host_program::state::fold(const job& j, const reduction_shape& s,
 void host_program::state::run_inner(const job& j, const reduction_shape& s) const {
   const walk_space space(j.launch.extent, layout.given_kept + layout.given_reduced);
   const bound_inputs inputs = bind(j, space);
-  const uint64_t units = s.kept * s.parts;
+  const uint64_t units = (j.last - j.first) * s.parts;
+  const uint64_t groups = j.parallel ? j.plan.main_groups : 1;
   reduction_totals partial = totals(s.parts > 1 ? units : 0, s.kept);
-  share(j.parallel, j.plan.main_groups, [&](uint64_t group) {
-    const uint64_t begin = units * group / j.plan.main_groups;
-    const uint64_t end = units * (group + 1) / j.plan.main_groups;
+  share(j.parallel, groups, [&](uint64_t group) {
+    const uint64_t begin = j.first + units * group / groups;
+    const uint64_t end = j.first + units * (group + 1) / groups;
     block_registers registers(j.program, j.launch.scalars, s.kept * s.reduced);
     if (s.steps > 0) registers.bind(inputs);
     if (s.parts > 1) return reduce_inner(s, begin, end, begin, registers, partial);
@@ -368,20 +387,30 @@ host_program& host_program::operator=(host_program&&) noexcept = default;
 void host_program::run(const tutti_program_launch& launch, const host_operands& memory,
                        const machine& on, const host_parallel_for& parallel) const {
   const program_layout& l = state_->layout;
-  state::job j{launch,
-               memory,
-               plan_launch(l, launch.extent, on),
-               on.compute_units,
-               parallel,
-               state_->program_for(launch),
-               walk_space(launch.extent, l.given_kept),
-               {}};
-  for (uint32_t n = 0; n < l.outputs; ++n)
-    j.outputs.emplace_back(state_->forms[n], j.kept, launch.outputs[n], memory.outputs[n]);
+  const state::job j(*state_, launch, memory, on, parallel);
   if (!l.reduces()) return state_->run_map(j);
   const reduction_shape shape = state_->shape_of(j);
   if (l.reduce_layout == TUTTI_REDUCE_INNER) return state_->run_inner(j, shape);
   state_->run_outer(j, shape);
+}
+
+bool host_program::takes_points(const tutti_program_launch& launch, const machine& on) const {
+  const program_layout& l = state_->layout;
+  if (!l.reduces()) return true;
+  return l.reduce_layout == TUTTI_REDUCE_INNER &&
+         plan_launch(l, launch.extent, on).words[parts_word] == 1;
+}
+
+void host_program::run_points(const tutti_program_launch& launch, const host_operands& memory,
+                              const machine& on, uint64_t first, uint64_t last,
+                              bool streams) const {
+  const host_parallel_for alone;
+  state::job j(*state_, launch, memory, on, alone);
+  j.first = first;
+  j.last = last;
+  j.may_stream = streams;
+  if (!state_->layout.reduces()) return state_->run_map(j);
+  state_->run_inner(j, state_->shape_of(j));
 }
 
 }  // namespace tutti::sdk

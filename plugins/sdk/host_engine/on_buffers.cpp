@@ -54,6 +54,27 @@ uint64_t element_count(const tutti_view& view) {
   return count;
 }
 
+// The addresses of a launch's operands.
+struct operand_addresses {
+  static constexpr uint32_t most = 128;
+  std::byte* at[most];
+  host_operands operands;
+
+  operand_addresses(const tutti_program_desc& d, const tutti_program_launch& launch,
+                    find_memory memory) {
+    if (d.input_count + d.output_count > most)
+      throw plugin_error(TUTTI_ERROR_INTERNAL, "a program with too many operands");
+    uint32_t count = 0;
+    const auto add = [&](const tutti_operand* given, uint32_t many) {
+      for (uint32_t n = 0; n < many; ++n)
+        at[count++] = memory(*given[n].buffer).data + given[n].offset;
+    };
+    add(launch.inputs, d.input_count);
+    add(launch.outputs, d.output_count);
+    operands = {at, at + d.input_count};
+  }
+};
+
 // Launches of fewer points are always short, and reading the clock would slow them down.
 constexpr double worth_measuring = 2048;
 
@@ -122,19 +143,8 @@ void engine_program::run(const tutti_program_launch& launch, find_memory memory,
   loops_.check_ranges(launch, memory);
   const work_size size = size_of(layout_, launch);
   if (!engine_) return measured(cost_, size.units, [&] { loops_.run(launch, memory, team); });
-  constexpr uint32_t most = 128;
-  const tutti_program_desc& d = desc();
-  if (d.input_count + d.output_count > most)
-    throw plugin_error(TUTTI_ERROR_INTERNAL, "a program with too many operands");
-  std::byte* at[most];
-  uint32_t count = 0;
-  const auto add = [&](const tutti_operand* operands, uint32_t many) {
-    for (uint32_t n = 0; n < many; ++n)
-      at[count++] = memory(*operands[n].buffer).data + operands[n].offset;
-  };
-  add(launch.inputs, d.input_count);
-  add(launch.outputs, d.output_count);
-  const host_operands operands{at, at + d.input_count};
+  const operand_addresses addresses(desc(), launch, memory);
+  const host_operands& operands = addresses.operands;
   const bool is_shared = team.size() > 1 && size.points >= points_to_share &&
                          cost_.expected(size.units) >= worth_sharing_ns;
   if (size.points < worth_measuring) {
@@ -145,6 +155,12 @@ void engine_program::run(const tutti_program_launch& launch, find_memory memory,
     if (!is_shared) return engine_->run(launch, operands, on_);
     engine_->run(launch, operands, on_, shared_by(team));
   });
+}
+
+void engine_program::run_points(const tutti_program_launch& launch, find_memory memory,
+                                uint64_t first, uint64_t last, bool streams) const {
+  const operand_addresses addresses(desc(), launch, memory);
+  engine_->run_points(launch, addresses.operands, on_, first, last, streams);
 }
 
 engine_operator::engine_operator(std::shared_ptr<const owned_operator> what, uint32_t compute_units)

@@ -45,6 +45,17 @@ class engine_program {
   /// As program_interpreter::run.
   void run(const tutti_program_launch& launch, find_memory memory, thread_team& team) const;
 
+  /// As host_program::takes_points and run_points; run_points() does not check that the operands
+  /// are within their buffers.
+  bool takes_points(const tutti_program_launch& launch) const {
+    return engine_ && engine_->takes_points(launch, on_);
+  }
+  void run_points(const tutti_program_launch& launch, find_memory memory, uint64_t first,
+                  uint64_t last, bool streams) const;
+  void check_ranges(const tutti_program_launch& launch, find_memory memory) const {
+    loops_.check_ranges(launch, memory);
+  }
+
  private:
   const program_interpreter loops_;
   const machine on_;

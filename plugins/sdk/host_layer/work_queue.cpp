@@ -7,6 +7,7 @@
 #include <chrono>
 #include <deque>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "base/signals.hpp"
@@ -101,13 +102,14 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
     always,   // also runs after a failure that was waited for
     question  // likewise; reports earlier failures, but its own is not a failure of the queue
   };
-  std::shared_ptr<completion> add(std::function<void()> work, kind how) {
+  std::shared_ptr<completion> add(std::function<void()> work, kind how,
+                                  std::shared_ptr<const joint_work> joint = nullptr) {
     auto done = std::make_shared<completion>();
     {
       const std::lock_guard lock(mutex_);
       if (!started_) base::start_thread([self = shared_from_this()] { self->run(); }).detach();
       started_ = true;
-      line_.push_back({std::move(work), done, how});
+      line_.push_back({std::move(work), done, how, std::move(joint)});
       open_.fetch_add(1, std::memory_order_relaxed);
     }
     changed_.notify_one();
@@ -156,31 +158,73 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
     std::function<void()> work;
     std::shared_ptr<completion> done;
     kind how = kind::plain;
+    std::shared_ptr<const joint_work> joint;  // instead of `work`
   };
+  static constexpr size_t most_together = 16;
+  static constexpr uint64_t looks_ns = 10'000;  // a few launches of the core
 
   void run() {
     std::unique_lock lock(mutex_);
     for (;;) {
       changed_.wait(lock, [this] { return stopping_ || !line_.empty(); });
       if (line_.empty()) return;
-      job next = std::move(line_.front());
+      std::vector<job> together;
+      together.push_back(std::move(line_.front()));
       line_.pop_front();
+      if (together[0].joint != nullptr && together[0].joint->begins()) take_more(together, lock);
       lock.unlock();
-      execute(next);
-      next = {};
+      execute(together);
+      together.clear();
       lock.lock();
     }
   }
 
-  void execute(job& next) {
-    next.done->begin_ns = now_ns();
-    std::optional<plugin_error> failure = next.how == kind::plain ? blocked_ : std::nullopt;
-    if (!failure) failure = failure_of(next.work);
-    next.done->end_ns = now_ns();
-    if (failure && !unreported_ && next.how != kind::question) unreported_ = failure;
-    next.work = nullptr;  // release captured objects before completion is signalled
-    open_.fetch_sub(1, std::memory_order_release);
-    next.done->set(std::move(failure));
+  // Takes the jobs behind the first one that can be run together with it. The thread that queued it
+  // may be about to queue them.
+  void take_more(std::vector<job>& together, std::unique_lock<std::mutex>& lock) {
+    const joint_work& first = *together[0].joint;
+    const uint64_t end = now_ns() + looks_ns;
+    std::vector<const joint_work*> all = {&first};
+    while (all.size() < most_together) {
+      if (!line_.empty()) {
+        const auto& next = line_.front().joint;
+        if (next == nullptr || !first.takes(all, *next)) return;
+        all.push_back(next.get());
+        together.push_back(std::move(line_.front()));
+        line_.pop_front();
+      } else if (now_ns() < end) {
+        lock.unlock();
+        std::this_thread::yield();
+        lock.lock();
+      } else {
+        return;
+      }
+    }
+  }
+
+  // One job, or several joint ones.
+  void execute(std::vector<job>& together) {
+    const uint64_t begin = now_ns();
+    const kind how = together[0].how;
+    std::optional<plugin_error> failure = how == kind::plain ? blocked_ : std::nullopt;
+    if (!failure) failure = failure_of([&] { work_of(together); });
+    const uint64_t end = now_ns();
+    if (failure && !unreported_ && how != kind::question) unreported_ = failure;
+    for (job& one : together) {
+      one.done->begin_ns = begin;
+      one.done->end_ns = end;
+      one.work = nullptr;  // release captured objects before completion is signalled
+      one.joint = nullptr;
+      open_.fetch_sub(1, std::memory_order_release);
+      one.done->set(failure);
+    }
+  }
+
+  static void work_of(const std::vector<job>& together) {
+    if (together[0].joint == nullptr) return together[0].work();
+    std::vector<const joint_work*> all;
+    for (const job& one : together) all.push_back(one.joint.get());
+    all.size() == 1 ? all[0]->run() : all[0]->run_together(all);
   }
 
   std::mutex mutex_;
@@ -199,6 +243,10 @@ work_queue::~work_queue() { worker_->stop(); }
 
 std::shared_ptr<completion> work_queue::add(std::function<void()> work) {
   return worker_->add(std::move(work), worker::kind::plain);
+}
+
+std::shared_ptr<completion> work_queue::add(std::shared_ptr<const joint_work> work) {
+  return worker_->add({}, worker::kind::plain, std::move(work));
 }
 
 bool work_queue::is_idle() const { return worker_->is_idle(); }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sdk/event_outcome.hpp"
@@ -52,6 +53,19 @@ class completion {
   std::vector<event_listener> listeners_;
 };
 
+/// Work that a queue may run together with the work queued after it.
+class joint_work {
+ public:
+  virtual ~joint_work() = default;
+  virtual void run() const = 0;
+  /// Whether it is worth looking for work to run with.
+  virtual bool begins() const = 0;
+  /// Whether `next` can be run together with `all`, of which this is the first.
+  virtual bool takes(std::span<const joint_work* const> all, const joint_work& next) const = 0;
+  /// Does what run() of each would do in turn; takes() held.
+  virtual void run_together(std::span<const joint_work* const> all) const = 0;
+};
+
 /// Runs work in order, on its own thread or immediately in the calling thread. The caller
 /// serialises calls on one queue. A destroyed queue finishes its queued work in the background.
 class work_queue {
@@ -63,6 +77,7 @@ class work_queue {
 
   /// Queues `work`. The completion and waits for the queue report its exception.
   std::shared_ptr<completion> add(std::function<void()> work);
+  std::shared_ptr<completion> add(std::shared_ptr<const joint_work> work);
   /// Whether nothing is queued and no failure is unreported: work may then run immediately.
   bool is_idle() const;
   /// Runs `work` in this thread; requires an idle queue. Exceptions are handled likewise. `times`:
