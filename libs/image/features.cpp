@@ -15,7 +15,7 @@
 #include "image/images.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
-#include "tutti/pooling.hpp"
+#include "tutti/movement.hpp"
 
 namespace tutti::image {
 

@@ -145,6 +145,9 @@ TUTTI_API window_geometry resolve_windows(const shape& extents, const shape& win
                                           const per_axis& stride, const window_padding& padding,
                                           const per_axis& dilation, const char* label,
                                           bool ceil_mode = false);
+/// a with the padding of g around its axes from `first` on.
+TUTTI_API array padded(const array& a, const window_geometry& g, int first, pad_mode mode,
+                       const array& value);
 
 // ---- indices.
 
