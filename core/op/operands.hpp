@@ -41,6 +41,8 @@ array as_real_floating(const array& a, std::string_view op);
 array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<array> operands,
             std::string_view op);
 
+/// View of the region of a that begins at `starts` and has `extents` elements with `steps`.
+array strided_slice(const array& a, const shape& starts, const shape& extents, const shape& steps);
 /// Copy of base with that region replaced by `update`, which has its shape and dtype.
 array update_region(const array& base, const array& update, const shape& starts,
                     const shape& steps);

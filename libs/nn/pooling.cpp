@@ -60,18 +60,10 @@ struct winners {
 };
 
 // `count` elements from `start` on, every `step`th.
-array sliced(const array& a, int axis, std::int64_t start, std::int64_t count, std::int64_t step) {
-  if (!a.valid()) return a;
-  shape starts = a.shape(), extents = a.shape(), steps = a.shape();
-  for (int i = 0; i < a.ndim(); ++i) starts[i] = 0, steps[i] = 1;
-  starts[axis] = start;
-  extents[axis] = count;
-  steps[axis] = step;
-  return op::strided_slice(a, starts, extents, steps);
-}
 winners sliced(const winners& w, int axis, std::int64_t start, std::int64_t count,
                std::int64_t step) {
-  return {sliced(w.value, axis, start, count, step), sliced(w.place, axis, start, count, step)};
+  return {op::slice_along(w.value, axis, start, count, step),
+          w.place.valid() ? op::slice_along(w.place, axis, start, count, step) : array()};
 }
 
 // `first` is kept if both are equal, unless it is padding.
@@ -144,7 +136,7 @@ array spread_apart(const array& seen, const array& of, const window_geometry& g)
     array element = seen;
     std::int64_t rest = k;
     for (int i = g.spatial; i-- > 0; rest /= g.window[i])
-      element = sliced(element, 2 + i, rest % g.window[i], g.places[i], g.window[i]);
+      element = op::slice_along(element, 2 + i, rest % g.window[i], g.places[i], g.window[i]);
     const winners mine{element, broadcast_to(number(k), element.shape())};
     best = k == 0 ? mine : better(best, mine);
   }
