@@ -3,10 +3,8 @@
 // The table of devices. It is also printed if TUTTI_DEVICE is invalid, when it is needed most.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -165,16 +163,7 @@ int print_devices(bool json, const time_limits& limits) {
 }  // namespace
 
 command add_devices(CLI::App& app) {
-  struct chosen {
-    bool json = false;
-    time_limits limits;
-  };
-  const auto options = std::make_shared<chosen>();
-  CLI::App* const parser =
-      app.add_subcommand("devices", "List the devices that TUTTI_DEVICE can select");
-  parser->add_flag("--json", options->json, "Print JSON");
-  add_time_limit(*parser, options->limits);
-  return {parser, [options] { return print_devices(options->json, options->limits); }};
+  return add_report(app, "devices", "List the devices that TUTTI_DEVICE can select", print_devices);
 }
 
 }  // namespace tutti::tools

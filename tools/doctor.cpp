@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -315,16 +314,8 @@ void examine_plugin_file(plugins::device_registry& registry, const plugins::plug
 }
 
 command add_doctor(CLI::App& app) {
-  struct chosen {
-    bool json = false;
-    time_limits limits;
-  };
-  const auto options = std::make_shared<chosen>();
-  CLI::App* const parser = app.add_subcommand(
-      "doctor", "Check plugins, drivers, devices and cache, and recommend solutions");
-  parser->add_flag("--json", options->json, "Print JSON");
-  add_time_limit(*parser, options->limits);
-  return {parser, [options] { return report(options->json, options->limits); }};
+  return add_report(app, "doctor",
+                    "Check plugins, drivers, devices and cache, and recommend solutions", report);
 }
 
 }  // namespace tutti::tools

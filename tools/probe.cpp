@@ -107,15 +107,24 @@ std::string probe(const plugins::plugin_file& file, depth how, const time_limits
   return failure;
 }
 
-void add_time_limit(CLI::App& parser, time_limits& limits) {
+command add_report(CLI::App& app, const char* name, const char* description,
+                   int (*print)(bool json, const time_limits& limits)) {
+  struct chosen {
+    bool json = false;
+    time_limits limits;
+  };
+  const auto options = std::make_shared<chosen>();
+  CLI::App* const parser = app.add_subcommand(name, description);
+  parser->add_flag("--json", options->json, "Print JSON");
   parser
-      .add_option_function<double>(
+      ->add_option_function<double>(
           "--time-limit",
-          [&limits](double seconds) {
-            limits = {seconds, seconds};
+          [options](double seconds) {
+            options->limits = {seconds, seconds};
           },
           "Seconds after which a plugin counts as hung (20, or 120 while compiling kernels)")
       ->check(seconds_between(0.1, 86400));
+  return {parser, [options, print] { return print(options->json, options->limits); }};
 }
 
 command add_probe(CLI::App& app) {

@@ -22,8 +22,10 @@ struct time_limits {
   double computing = 120;  ///< it may compile kernels
 };
 
-/// The option --time-limit, which sets both.
-void add_time_limit(CLI::App& parser, time_limits& limits);
+/// A subcommand with the options --json and --time-limit, which sets both limits; `print` is its
+/// action.
+command add_report(CLI::App& app, const char* name, const char* description,
+                   int (*print)(bool json, const time_limits& limits));
 
 /// Examines the plugin in a child process; its findings are passed to `on_finding` as they arrive.
 /// If the child fails, returns how, "ended its process by signal 11 (...) within device.count of

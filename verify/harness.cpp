@@ -233,51 +233,6 @@ std::string point_text(const extents& extent, uint64_t index) {
   return list_text(at);
 }
 
-uint32_t program_spec::input(uint8_t dtype, uint8_t access) {
-  inputs.push_back({dtype, access, 0, 0});
-  return static_cast<uint32_t>(inputs.size() - 1);
-}
-
-uint32_t program_spec::scalar(uint8_t dtype) {
-  scalars.push_back(dtype);
-  return static_cast<uint32_t>(inputs.size() + scalars.size() - 1);
-}
-
-uint32_t program_spec::op(uint16_t opcode, uint8_t dtype,
-                          std::initializer_list<uint32_t> operands) {
-  tutti_instruction next{opcode, dtype, static_cast<uint8_t>(operands.size()), {0, 0, 0}};
-  std::copy(operands.begin(), operands.end(), next.operand);
-  instructions.push_back(next);
-  return static_cast<uint32_t>(inputs.size() + scalars.size() + instructions.size() - 1);
-}
-
-void program_spec::output(uint32_t value, uint8_t dtype, uint8_t access) {
-  outputs.push_back({dtype, access, 0, value});
-}
-
-tutti_program_desc program_spec::desc() const {
-  tutti_program_desc d{};
-  d.struct_size = sizeof(d);
-  d.ir_version = TUTTI_IR_VERSION;
-  d.operand_size = sizeof(tutti_program_operand);
-  d.instruction_size = sizeof(tutti_instruction);
-  d.kept_rank = kept_rank;
-  d.reduced_rank = reduced_rank;
-  d.reduction = reduction;
-  d.reduce_layout = layout;
-  d.accumulator = accumulator;
-  d.input_count = static_cast<uint32_t>(inputs.size());
-  d.scalar_count = static_cast<uint32_t>(scalars.size());
-  d.instruction_count = static_cast<uint32_t>(instructions.size());
-  d.output_count = static_cast<uint32_t>(outputs.size());
-  d.inputs = inputs.data();
-  d.scalar_dtypes = scalars.data();
-  d.instructions = instructions.data();
-  d.outputs = outputs.data();
-  d.label = label.c_str();
-  return d;
-}
-
 void launch(session& s, const program_spec& spec, const extents& extent,
             const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
             std::vector<operand>& outputs) {

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +23,7 @@
 
 #include "operator_claims.hpp"
 #include "plugin_file.hpp"
+#include "program_spec.hpp"
 #include "sdk/capabilities.hpp"
 #include "sdk/op_info.hpp"
 #include "tutti/plugin.h"
@@ -92,8 +92,6 @@ struct longer {
   T known{};
   uint64_t beyond[Words] = {};
 };
-
-struct program_spec;
 
 // The largest error of an operation in a dtype so far, in units in the last place of the result.
 struct worst_error {
@@ -207,26 +205,6 @@ uint64_t locate(const operand& o, const extents& extent, uint64_t index);
 operand packed(uint8_t dtype, const extents& extent);
 std::string list_text(const extents& numbers);                  // "[3,4]"
 std::string point_text(const extents& extent, uint64_t index);  // its coordinates
-
-// A program under construction: inputs first, then scalars, then instructions.
-struct program_spec {
-  uint32_t kept_rank = 1;
-  uint32_t reduced_rank = 0;
-  uint8_t reduction = TUTTI_REDUCE_NONE;
-  uint8_t layout = TUTTI_REDUCE_INNER;
-  uint8_t accumulator = 0;
-  std::vector<tutti_program_operand> inputs;
-  std::vector<uint8_t> scalars;
-  std::vector<tutti_instruction> instructions;
-  std::vector<tutti_program_operand> outputs;
-  std::string label = "conformance";
-
-  uint32_t input(uint8_t dtype, uint8_t access = TUTTI_ACCESS_UNIT);
-  uint32_t scalar(uint8_t dtype);
-  uint32_t op(uint16_t opcode, uint8_t dtype, std::initializer_list<uint32_t> operands);
-  void output(uint32_t value, uint8_t dtype, uint8_t access = TUTTI_ACCESS_UNIT);
-  tutti_program_desc desc() const;
-};
 
 // Uploads, launches, waits and reads the images of the outputs back into `outputs`.
 void launch(session& s, const program_spec& spec, const extents& extent,

@@ -36,6 +36,13 @@ dtype real_floating_type_of(std::span<const array> operands, std::string_view op
   return promote_operands(operands, row_kind::REAL_FLOATING, op).type;
 }
 
+array numbers_on(const device& on, const std::vector<double>& values, const shape& extents,
+                 dtype type) {
+  if (type == dtype::f64) return array::from(values, extents, on);
+  const std::vector<float> narrow(values.begin(), values.end());
+  return array::from(narrow, extents, on).astype(type);
+}
+
 array running_sum(const array& a, dtype type, std::string_view op) {
   const array rows = contiguous(reshape(a, {1, a.size(), 1}));
   return reshape(scan3(rows, TUTTI_SCAN_SUM, false, false, type, op), {a.size()});

@@ -242,12 +242,6 @@ dtype real_floating_type_of(const array& a, std::string_view op) {
   return floating_type_of(a, op);
 }
 
-array as_real_floating(const array& a, std::string_view op) {
-  const array operands[] = {a};
-  const common_type common = promote_operands(operands, row_kind::REAL_FLOATING, op);
-  return common.weak ? a * 1.0 : cast(a, common.type, op);
-}
-
 dtype accumulator_type(const array& a, std::optional<dtype> wanted, std::string_view op) {
   const dtype given = type_of(a, op);
   const bool rounds = is_floating(given) || is_complex(given);

@@ -34,13 +34,12 @@ struct common_type {
 /// `op` and the dtypes.
 common_type promote_operands(std::span<const array> operands, row_kind kind, std::string_view op);
 
-/// a in real_floating_type_of(a); a weak scalar stays weak.
-array as_real_floating(const array& a, std::string_view op);
-
 /// An elementwise call: promotes, casts and creates the node. Moves from the operands.
 array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<array> operands,
             std::string_view op);
 
+/// View of the region of a that begins at `starts` and has `extents` elements with `steps`.
+array strided_slice(const array& a, const shape& starts, const shape& extents, const shape& steps);
 /// Copy of base with that region replaced by `update`, which has its shape and dtype.
 array update_region(const array& base, const array& update, const shape& starts,
                     const shape& steps);

@@ -46,7 +46,6 @@ std::optional<std::string> plugin_name(const std::string& file) {
   return name;
 }
 
-/// The path of a plugin, whether it exists or not.
 bool is_manifest(const std::string& file) {
   return file.ends_with(".json") && plugin_name(fs::path(file).stem().string()).has_value();
 }
@@ -339,11 +338,13 @@ void plugin_loader::exclude(const std::string& name, const std::string& reason) 
 fs::path plugin_loader::find_locked(const std::string& name) {
   for (const plugin_file& file : files_locked())
     if (file.name == name) return file.path;
-  std::vector<std::string> places;
-  for (const fs::path& folder : folders_) places.push_back(folder.string());
-  throw plugin_error(
-      fmt::format("there is no {}{}{} in {}", prefix, name, suffix,
-                  places.empty() ? "any folder" : fmt::format("{}", fmt::join(places, " or "))));
+  throw plugin_error(fmt::format("there is no {}{}{} in {}", prefix, name, suffix, places()));
+}
+
+std::string plugin_loader::places() const {
+  std::string text;
+  for (const fs::path& folder : folders_) text += (text.empty() ? "" : " or ") + folder.string();
+  return text.empty() ? "any folder" : text;
 }
 
 std::vector<load_failure> plugin_loader::failures() {

@@ -76,6 +76,8 @@ class TUTTI_INTERNAL_API plugin_loader {
                          trust_rules rules = trust_rules_from_environment());
 
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
+  /// For messages: the folders, or "any folder" if there are none.
+  std::string places() const;
   const trust_rules& rules() const { return rules_; }
 
   /// The plugin files found, by folder and then by name; the first of equal names wins.

@@ -329,12 +329,7 @@ std::string device_registry::available_locked() {
     if (found.devices.empty() && found.refused.empty()) absent.push_back(file.name);
     for (const unusable& device : found.refused) absent.push_back(device.name);
   }
-  if (loader_.files().empty()) {
-    std::vector<std::string> places;
-    for (const std::filesystem::path& folder : loader_.folders()) places.push_back(folder.string());
-    return "nothing: no plugin found in " +
-           (places.empty() ? "any folder" : fmt::format("{}", fmt::join(places, " or ")));
-  }
+  if (loader_.files().empty()) return "nothing: no plugin found in " + loader_.places();
   if (!absent.empty())
     add(fmt::format("not {} (`tutti doctor` says why)", fmt::join(absent, ", ")));
   if (!unseen.empty())

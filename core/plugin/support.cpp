@@ -29,30 +29,14 @@ bool supports(const opened_device& device, const tutti_operator_desc& desc) {
   return support == TUTTI_SUPPORT_YES;
 }
 
-namespace {
-
-// Contiguous views with `rows` for the letters O and B and `length` for the others, and zero
-// parameters.
-bool supports(const opened_device& device, tutti_operator number, dtype type, std::uint64_t rows,
-              std::uint64_t length) {
-  const host::operator_row& row = *host::find_operator(number);
+bool supports(const opened_device& device, tutti_operator kind, dtype type, std::int64_t length) {
+  const host::operator_row& row = *host::find_operator(kind);
   const auto views = host::least_views(row, static_cast<std::int32_t>(type), [&](char letter) {
-    return letter == 'O' || letter == 'B' ? rows : length;
+    return letter == 'O' || letter == 'B' ? 1 : static_cast<std::uint64_t>(length);
   });
   alignas(std::uint64_t) std::array<std::byte, host::most_params> params{};
   std::memcpy(params.data(), &row.params_size, sizeof row.params_size);
-  return plugins::supports(device, describe(number, views, params.data()));
-}
-
-}  // namespace
-
-bool supports_products(const opened_device& device, dtype type) {
-  return supports(device, TUTTI_OPERATOR_MATMUL, type, 1, 64);
-}
-
-bool supports_selection(const opened_device& device, tutti_operator kind, dtype type,
-                        std::int64_t length) {
-  return supports(device, kind, type, 1, static_cast<std::uint64_t>(length));
+  return supports(device, describe(kind, views, params.data()));
 }
 
 }  // namespace tutti::plugins

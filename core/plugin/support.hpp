@@ -21,12 +21,8 @@ TUTTI_INTERNAL_API tutti_operator_desc describe(tutti_operator kind,
 /// Whether the device has an operator.
 bool supports(const opened_device& device, const tutti_operator_desc& desc);
 
-/// Whether the device multiplies matrices of this dtype.
-bool supports_products(const opened_device& device, dtype type);
-
-/// Whether the device finds the first elements of rows of this length, or partitions them
-/// (TUTTI_OPERATOR_TOPK, TUTTI_OPERATOR_PARTITION).
-bool supports_selection(const opened_device& device, tutti_operator kind, dtype type,
-                        std::int64_t length);
+/// The same with zero parameters over contiguous views of this dtype, with one element for the
+/// letters O and B of operator.def and `length` for the others.
+bool supports(const opened_device& device, tutti_operator kind, dtype type, std::int64_t length);
 
 }  // namespace tutti::plugins

@@ -100,14 +100,12 @@ binned equal_bins(const array& a, std::int64_t bins, double low, double high) {
   return {by_arithmetic ? bins_of(x, equal) : bins_between(x, edges), edges};
 }
 
-array flattened(const array& a) { return reshape(a, {a.size()}); }
-
 }  // namespace
 
 histogram_result histogram(const array& a, std::int64_t bins, double low, double high) {
   const binned b = equal_bins(a, bins, low, high);
   if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, op::device_of(b.edges)), b.edges};
-  return {op::count_numbers(flattened(b.bin), bins, "histogram"), b.edges};
+  return {op::count_numbers(b.bin.flatten(), bins, "histogram"), b.edges};
 }
 
 histogram_result histogram(const array& a, std::int64_t bins) {
@@ -128,7 +126,7 @@ histogram_result histogram(const array& a, const array& edges) {
     const array at = op::cast(edges, graph::compute_dtype(type), "histogram");
     const std::int64_t bins = extents[0] - 1;
     if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, op::device_of(at)), at};
-    const array x = op::cast(flattened(a), at.dtype(), "histogram");
+    const array x = op::cast(a.flatten(), at.dtype(), "histogram");
     return {op::count_numbers(bins_between(x, at), bins, "histogram"), at};
   });
 }

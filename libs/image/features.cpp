@@ -15,7 +15,7 @@
 #include "image/images.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
-#include "tutti/pooling.hpp"
+#include "tutti/movement.hpp"
 
 namespace tutti::image {
 
@@ -109,16 +109,12 @@ struct derivatives {
 
 // The differences of both neighbours along an axis, 0 at its ends.
 array differences(const array& v, int axis) {
-  const std::int64_t extent = v.dim(axis);
-  if (extent < 3) return zeros_like(v);
-  shape starts = {0, 0, 0, 0}, extents = v.shape();
-  const shape steps = {1, 1, 1, 1};
-  extents[axis] = extent - 2;
-  const array before = op::strided_slice(v, starts, extents, steps);
-  starts[axis] = 2;
+  const std::int64_t inside = v.dim(axis) - 2;
+  if (inside < 1) return zeros_like(v);
   std::vector<pad_width> widths(4);
   widths[static_cast<std::size_t>(axis)] = {1, 1};
-  return tutti::pad(op::strided_slice(v, starts, extents, steps) - before, widths);
+  return tutti::pad(op::slice_along(v, axis, 2, inside) - op::slice_along(v, axis, 0, inside),
+                    widths);
 }
 
 // The longest gradient of each pixel of v [images, height, width, channels].

@@ -11,7 +11,7 @@
 #include "image/images.hpp"
 #include "tutti/error.hpp"
 #include "tutti/image/filters.hpp"
-#include "tutti/pooling.hpp"
+#include "tutti/movement.hpp"
 #include "tutti/sorting.hpp"
 
 namespace tutti::image {

@@ -84,25 +84,14 @@ array rotate90(const array& x, integer times) {
 
 array crop(const array& x, integer top, integer left, integer height, integer width) {
   op::check_image(x, "crop");
-  shape starts, extents, steps;
-  for (int axis = 0; axis < x.ndim(); ++axis) {
-    starts.push_back(0);
-    extents.push_back(x.dim(axis));
-    steps.push_back(1);
-  }
-  const auto cut = [&](int axis, std::int64_t from, std::int64_t count) {
-    if (from < 0 || count < 0 || count > extents[axis] || from > extents[axis] - count)
-      throw shape_error(fmt::format("crop: {} x {} pixels from row {} and column {} of {}",
-                                    std::int64_t{height}, std::int64_t{width}, std::int64_t{top},
-                                    std::int64_t{left}, x.shape().str()));
-    starts[axis] = from;
-    extents[axis] = count;
+  const auto is_within = [&](std::int64_t from, std::int64_t count, std::int64_t extent) {
+    return from >= 0 && count >= 0 && count <= extent && from <= extent - count;
   };
-  cut(x.ndim() - 3, top, height);
-  cut(x.ndim() - 2, left, width);
-  if (graph::checked_elements(extents, x.dtype(), "crop") == 0)
-    return op::zeros_on(extents, x.dtype(), op::device_of(x));
-  return op::strided_slice(x, starts, extents, steps);
+  if (!is_within(top, height, x.dim(-3)) || !is_within(left, width, x.dim(-2)))
+    throw shape_error(fmt::format("crop: {} x {} pixels from row {} and column {} of {}",
+                                  std::int64_t{height}, std::int64_t{width}, std::int64_t{top},
+                                  std::int64_t{left}, x.shape().str()));
+  return x({ellipsis(), {top, top + height}, {left, left + width}, {}});
 }
 
 array center_crop(const array& x, integer height, integer width) {

@@ -192,13 +192,6 @@ regularity regularity_of(std::int64_t extent, std::int64_t size, const axis_filt
 // These positions, as sums of slices with scalar weights.
 array sliced_along(const array& x, int axis, const regularity& r, const axis_filter& along) {
   const std::int64_t count = r.last - r.first;
-  shape starts, extents = x.shape(), steps;
-  for (int any = 0; any < x.ndim(); ++any) {
-    starts.push_back(0);
-    steps.push_back(1);
-  }
-  extents[axis] = count;
-  steps[axis] = r.pixels;
   std::vector<array> phases;
   for (std::int64_t place = 0; place < r.phases; ++place) {
     const auto [low, high] = along.whole(place);
@@ -209,13 +202,14 @@ array sliced_along(const array& x, int axis, const regularity& r, const axis_fil
     for (std::int64_t pixel = begin; pixel < end; ++pixel) {
       const double weight = along.weight(place, pixel) / all;
       if (weight == 0) continue;
-      starts[axis] = pixel + r.first * r.pixels;
-      const array term = op::strided_slice(x, starts, extents, steps) * weight;
+      const std::int64_t start = pixel + r.first * r.pixels;
+      const array term = op::slice_along(x, axis, start, count, r.pixels) * weight;
       total = total.valid() ? total + term : term;
     }
     phases.push_back(total);
   }
   if (phases.size() == 1) return phases[0];
+  shape extents = x.shape();
   extents[axis] = count * r.phases;
   return reshape(stack(phases, axis + 1), extents);
 }

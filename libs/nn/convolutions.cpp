@@ -105,36 +105,19 @@ array without_places(const array& pooled, channel_order order) {
 
 }  // namespace
 
-layer conv1d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
-             const conv_options& options, dtype type, const device& on) {
-  return forward_convolution("conv1d", 1, in, out, window, key, options, type, on,
-                             [](const auto&... of) { return tutti::conv1d(of...); });
-}
-layer conv2d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
-             const conv_options& options, dtype type, const device& on) {
-  return forward_convolution("conv2d", 2, in, out, window, key, options, type, on,
-                             [](const auto&... of) { return tutti::conv2d(of...); });
-}
-layer conv3d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
-             const conv_options& options, dtype type, const device& on) {
-  return forward_convolution("conv3d", 3, in, out, window, key, options, type, on,
-                             [](const auto&... of) { return tutti::conv3d(of...); });
-}
-layer conv_transpose1d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
-                       const conv_transpose_options& options, dtype type, const device& on) {
-  return transposed_convolution("conv_transpose1d", 1, in, out, window, key, options, type, on,
-                                [](const auto&... of) { return tutti::conv_transpose1d(of...); });
-}
-layer conv_transpose2d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
-                       const conv_transpose_options& options, dtype type, const device& on) {
-  return transposed_convolution("conv_transpose2d", 2, in, out, window, key, options, type, on,
-                                [](const auto&... of) { return tutti::conv_transpose2d(of...); });
-}
-layer conv_transpose3d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
-                       const conv_transpose_options& options, dtype type, const device& on) {
-  return transposed_convolution("conv_transpose3d", 3, in, out, window, key, options, type, on,
-                                [](const auto&... of) { return tutti::conv_transpose3d(of...); });
-}
+#define TUTTI_CONVOLUTION_LAYER(name, axes, made, options_type)                          \
+  layer name(std::int64_t in, std::int64_t out, const per_axis& window, random::key key, \
+             const options_type& options, dtype type, const device& on) {                \
+    return made(#name, axes, in, out, window, key, options, type, on,                    \
+                [](const auto&... of) { return tutti::name(of...); });                   \
+  }
+TUTTI_CONVOLUTION_LAYER(conv1d, 1, forward_convolution, conv_options)
+TUTTI_CONVOLUTION_LAYER(conv2d, 2, forward_convolution, conv_options)
+TUTTI_CONVOLUTION_LAYER(conv3d, 3, forward_convolution, conv_options)
+TUTTI_CONVOLUTION_LAYER(conv_transpose1d, 1, transposed_convolution, conv_transpose_options)
+TUTTI_CONVOLUTION_LAYER(conv_transpose2d, 2, transposed_convolution, conv_transpose_options)
+TUTTI_CONVOLUTION_LAYER(conv_transpose3d, 3, transposed_convolution, conv_transpose_options)
+#undef TUTTI_CONVOLUTION_LAYER
 
 layer max_pool(const per_axis& window, const pooling_options& options) {
   return pooling_layer("max_pool",

@@ -11,8 +11,8 @@
 #include "tutti/error.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/host_memory.hpp"
+#include "tutti/nn/pooling.hpp"
 #include "tutti/nn/sampling.hpp"
-#include "tutti/pooling.hpp"
 
 namespace tutti::nn {
 

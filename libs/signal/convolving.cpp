@@ -9,7 +9,6 @@
 #include "base/named_errors.hpp"
 #include "tutti/convolution.hpp"
 #include "tutti/extension.hpp"
-#include "tutti/pooling.hpp"
 #include "tutti/signal.hpp"
 
 namespace tutti::signal {

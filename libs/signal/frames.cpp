@@ -9,7 +9,7 @@
 #include "base/named_errors.hpp"
 #include "signal/windows.hpp"
 #include "tutti/grad.hpp"
-#include "tutti/pooling.hpp"
+#include "tutti/movement.hpp"
 
 namespace tutti::signal {
 

@@ -21,6 +21,12 @@ struct operator_call {
   uint32_t output_count = 1;  // of the views
 };
 
+inline uint64_t elements_of(const tutti_view& view) {
+  uint64_t count = 1;
+  for (uint32_t d = 0; d < view.rank; ++d) count *= view.extent[d];
+  return count;
+}
+
 /// The maximum number of views of an operator.
 inline constexpr uint32_t most_operands = 5;
 

@@ -17,6 +17,7 @@
 #include "tutti/error.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/random.hpp"
+#include "tutti_test/dense.hpp"
 #include "tutti_test/fails.hpp"
 #include "tutti_test/files.hpp"
 
@@ -27,6 +28,7 @@ using tutti::checkpoint_options;
 using tutti::checkpoints;
 using tutti::dtype;
 using tutti::io_error;
+using tutti_test::bytes_of;
 using tutti_test::fails;
 using tutti_test::temporary_folder;
 
@@ -55,12 +57,6 @@ checkpoint some_state(std::int64_t step) {
   out.arrays.emplace("view", tutti::arange(12, dtype::f32).reshape({3, 4}).T());
   out.arrays.emplace("scalar", tutti::full({}, 2.5f, dtype::f32));
   out.arrays.emplace("empty", tutti::zeros({0, 4}));
-  return out;
-}
-
-std::vector<std::byte> bytes_of(const array& a) {
-  std::vector<std::byte> out(a.nbytes());
-  a.copy_to(out.data(), out.size());
   return out;
 }
 

@@ -17,13 +17,12 @@ using tutti::checkpoint_key;
 using tutti::checkpoints;
 using tutti_test::has;
 using tutti_test::outcome;
+using tutti_test::quoted;
 
 outcome tutti_checkpoint(const std::string& arguments, const std::string& environment = "") {
   return tutti_test::run("env " + environment + " '" + tutti_test::paths::tutti_program +
                          "' checkpoint " + arguments);
 }
-
-std::string quoted(const fs::path& path) { return "'" + path.string() + "'"; }
 
 void save_some(const fs::path& folder, const tutti::checkpoint_options& options = {}) {
   const checkpoints kept(folder, options);

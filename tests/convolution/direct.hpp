@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "tutti/convolution.hpp"
-#include "tutti/pooling.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 

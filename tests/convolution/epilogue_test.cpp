@@ -3,20 +3,13 @@
 // Convolutions that take a bias and relu with them: values against the definition and, by counting
 // launches, what is taken and what must not be.
 #include "direct.hpp"
-#include "tutti/counters.hpp"
 #include "tutti/movement.hpp"
+#include "tutti_test/launches.hpp"
 
 namespace {
 
 using namespace tutti_test;
 using tutti::channel_order;
-
-template <class F>
-std::uint64_t launches(F&& f) {
-  const auto before = tutti::stats().launches;
-  f();
-  return tutti::stats().launches - before;
-}
 
 struct layer {
   dense x, w, bias;

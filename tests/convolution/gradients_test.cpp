@@ -4,6 +4,7 @@
 #include "differences.hpp"
 #include "direct.hpp"
 #include "tutti/movement.hpp"
+#include "tutti/nn/pooling.hpp"
 #include "tutti/nn/sampling.hpp"
 
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pooling, views of windows and resampling against loops over their definition.
+#include "tutti/nn/pooling.hpp"
+
 #include <cmath>
 
 #include "direct.hpp"

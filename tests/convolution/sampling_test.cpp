@@ -5,6 +5,7 @@
 #include "tutti/nn/sampling.hpp"
 
 #include "differences.hpp"
+#include "tutti/nn/pooling.hpp"
 #include "tutti/tutti.hpp"
 #include "tutti_test/fails.hpp"
 

@@ -7,7 +7,6 @@
 #include <cuda.h>
 
 #include <boost/test/unit_test.hpp>
-#include <numeric>
 
 #include "plugin.hpp"
 #include "tutti/error.hpp"
@@ -23,12 +22,6 @@ using tutti::to_dlpack;
 namespace {
 
 const auto same = boost::test_tools::per_element();
-
-std::vector<float> counted(std::size_t n) {
-  std::vector<float> values(n);
-  std::iota(values.begin(), values.end(), 0.f);
-  return values;
-}
 
 // Memory of another user of the driver.
 struct device_memory {

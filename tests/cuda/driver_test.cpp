@@ -6,21 +6,21 @@
 #include <numeric>
 
 #include "plugin.hpp"
-#include "tutti_test/program.hpp"
+#include "verify/program_spec.hpp"
 
 using namespace tutti::test;
 
 namespace {
 
-tutti_test::test_program sum_program() {
-  tutti_test::test_program p;
-  p.name = "sum_program";
+tutti::conformance::program_spec sum_program() {
+  tutti::conformance::program_spec p;
+  p.label = "sum_program";
   const uint32_t x = p.input(TUTTI_F32), y = p.input(TUTTI_F32);
-  p.output(TUTTI_F32, p.compute(TUTTI_OP_add, TUTTI_F32, {x, y}));
+  p.output(p.op(TUTTI_OP_add, TUTTI_F32, {x, y}), TUTTI_F32);
   return p;
 }
 
-tutti_program* created(const open_device& d, const tutti_test::test_program& p) {
+tutti_program* created(const open_device& d, const tutti::conformance::program_spec& p) {
   const tutti_program_desc desc = p.desc();
   tutti_program* program = nullptr;
   good(plugin().program->create(d.device, &desc, &program));

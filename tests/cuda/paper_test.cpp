@@ -31,12 +31,12 @@ struct paper_row {
 };
 
 void add_programs(const std::string& architecture, std::vector<paper_row>& rows) {
-  std::vector<test_program> programs = typical_programs();
-  for (test_program& p : contiguous_programs()) programs.push_back(std::move(p));
+  std::vector<program_spec> programs = typical_programs();
+  for (program_spec& p : contiguous_programs()) programs.push_back(std::move(p));
   const std::vector<kernel_figures> kernels = read_cubin(
       cuda::compile(render_cuda(programs), architecture, cuda::program_options, "programs"));
   for (size_t n = 0; n < programs.size(); ++n) {
-    const test_program& p = programs[n];
+    const program_spec& p = programs[n];
     const bool maps = p.reduction == TUTTI_REDUCE_NONE;
     const auto moves = [](const tutti_program_operand& o) { return o.access == TUTTI_ACCESS_UNIT; };
     std::vector<tutti_program_operand> moving = p.inputs;
@@ -53,10 +53,10 @@ void add_programs(const std::string& architecture, std::vector<paper_row>& rows)
     const bool contiguous = widest > 0 && std::all_of(moving.begin(), moving.end(), moves);
     for (const kernel_figures& k : kernels) {
       if (k.name == "main_" + std::to_string(n))
-        rows.push_back({p.name, cuda::work_group, contiguous, false, of_widest(p.inputs),
+        rows.push_back({p.label, cuda::work_group, contiguous, false, of_widest(p.inputs),
                         maps ? of_widest(p.outputs) : 0, k});
-      if (k.name == "finish_" + std::to_string(n) && p.name == "reduce1_f32_inner")
-        rows.push_back({"parts of " + p.name, cuda::work_group, false, false, 0, 0, k});
+      if (k.name == "finish_" + std::to_string(n) && p.label == "reduce1_f32_inner")
+        rows.push_back({"parts of " + p.label, cuda::work_group, false, false, 0, 0, k});
     }
   }
 }

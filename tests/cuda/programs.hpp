@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "tutti_test/program.hpp"
+#include "verify/program_spec.hpp"
 
 namespace tutti::test {
 
-using tutti_test::test_program;
+using conformance::program_spec;
 
-std::vector<test_program> all_programs();
+std::vector<program_spec> all_programs();
 // A dozen that stand for what applications run.
-std::vector<test_program> typical_programs();
+std::vector<program_spec> typical_programs();
 // Maps of contiguous operands of each width of elements, and sums along and across rows.
-std::vector<test_program> contiguous_programs();
+std::vector<program_spec> contiguous_programs();
 
 // As the cuda plugin renders them, in one source: kernels main_0, finish_0, main_1 ...
-std::string render_cuda(const std::vector<test_program>& programs);
+std::string render_cuda(const std::vector<program_spec>& programs);
 
 }  // namespace tutti::test

@@ -51,7 +51,7 @@ void compile_for_old_and_new(const std::vector<kernel_file>& files) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(programs_compile) {
-  const std::vector<test_program> programs = all_programs();
+  const std::vector<program_spec> programs = all_programs();
   BOOST_TEST(programs.size() > 150u);
   std::vector<std::string> batches;
   for (size_t n = 0; n < programs.size(); n += 100) {

@@ -28,7 +28,7 @@ std::string in_namespace(const std::string& source, size_t number) {
   return "namespace p" + std::to_string(number) + " {\n" + text + "}\n";
 }
 
-std::string rendered(const test_program& program) {
+std::string rendered(const program_spec& program) {
   sdk::render_options options;
   options.kind = sdk::schedule::gpu;
   options.work_group = cuda::work_group;
@@ -37,10 +37,10 @@ std::string rendered(const test_program& program) {
 
 }  // namespace
 
-std::string render_cuda(const std::vector<test_program>& programs) {
+std::string render_cuda(const std::vector<program_spec>& programs) {
   std::string text(kernels::prelude_cu);
   size_t number = 0;
-  for (const test_program& p : programs) text += in_namespace(rendered(p), number++);
+  for (const program_spec& p : programs) text += in_namespace(rendered(p), number++);
   return text;
 }
 

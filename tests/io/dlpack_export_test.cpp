@@ -37,18 +37,10 @@ std::string bytes_for(dtype type, std::size_t count) {
   return bytes;
 }
 
-std::string bytes_of(const array& a) {
-  std::string bytes(a.nbytes(), '\0');
-  a.copy_to(bytes.data(), bytes.size());
-  return bytes;
-}
-
 consumed to_host(const array& a) { return consumed(to_dlpack(a, {.to_cpu = true})); }
 
-array counted(const shape& extents) {
-  std::vector<float> values(static_cast<std::size_t>(extents.size()));
-  std::iota(values.begin(), values.end(), 0.f);
-  return array::from(values, extents);
+array counted_array(const shape& extents) {
+  return array::from(counted(static_cast<std::size_t>(extents.size())), extents);
 }
 
 }  // namespace
@@ -76,7 +68,7 @@ BOOST_AUTO_TEST_CASE(every_dtype_goes_out_and_comes_back) {
 }
 
 BOOST_AUTO_TEST_CASE(structs_say_what_they_hold) {
-  const array a = counted({2, 3, 4});
+  const array a = counted_array({2, 3, 4});
   const consumed shared(to_dlpack(a)), copy(to_dlpack(a, {.copy = true}));
   BOOST_TEST(shared->version.major == 1u);
   BOOST_TEST(shared->flags == DLPACK_FLAG_BITMASK_READ_ONLY);
@@ -101,7 +93,7 @@ BOOST_AUTO_TEST_CASE(structs_say_what_they_hold) {
 }
 
 BOOST_AUTO_TEST_CASE(views_keep_their_strides) {
-  const array a = counted({4, 6});
+  const array a = counted_array({4, 6});
   const struct {
     array view;
     std::vector<std::int64_t> strides;
@@ -128,7 +120,8 @@ BOOST_AUTO_TEST_CASE(views_keep_their_strides) {
 }
 
 BOOST_AUTO_TEST_CASE(scalars_constants_and_nothing) {
-  for (const array& a : {array(2.5), tutti::full({}, 2.5, dtype::f32), counted({3})[2] + 0.5f}) {
+  for (const array& a :
+       {array(2.5), tutti::full({}, 2.5, dtype::f32), counted_array({3})[2] + 0.5f}) {
     const consumed t = to_host(a);
     BOOST_TEST(t->dl_tensor.ndim == 0);
     BOOST_TEST(values_of<float>(t->dl_tensor) == std::vector<float>{2.5f}, same);
@@ -154,17 +147,17 @@ BOOST_AUTO_TEST_CASE(scalars_constants_and_nothing) {
 BOOST_AUTO_TEST_CASE(memory_outlives_the_array_and_is_not_used_again) {
   std::vector<float> expected(1000);
   std::iota(expected.begin(), expected.end(), 1.f);
-  array a = counted({1000}) + 1.f;  // not computed yet
+  array a = counted_array({1000}) + 1.f;  // not computed yet
   consumed out(to_dlpack(a));
   // A kernel that would write its result over its only input.
   a = tutti::sqrt(a);
   a.wait();
-  for (int i = 0; i < 20; ++i) (counted({1000}) * 3.f).wait();
+  for (int i = 0; i < 20; ++i) (counted_array({1000}) * 3.f).wait();
   BOOST_TEST(from_dlpack(out.release()).to_vector<float>() == expected, same);
 }
 
 BOOST_AUTO_TEST_CASE(a_copy_is_the_consumers_own) {
-  const array a = counted({4, 3}).transpose();
+  const array a = counted_array({4, 3}).transpose();
   const std::vector<float> before = a.to_vector<float>();
   for (const bool cpu : {false, true}) {
     consumed out(to_dlpack(a, {.to_cpu = cpu, .copy = true}));
@@ -180,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_copy_is_the_consumers_own) {
 }
 
 BOOST_AUTO_TEST_CASE(exports_may_be_deleted_anywhere) {
-  const array a = counted({64});
+  const array a = counted_array({64});
   const std::vector<float> expected = a.to_vector<float>();
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};

@@ -2,8 +2,6 @@
 //
 // from_dlpack of host memory on every device: layouts, when the producer gets its memory back, that
 // nothing writes to it, and everything that is refused.
-#include <numeric>
-
 #include "tutti/dlpack.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/ops.hpp"
@@ -18,13 +16,6 @@ using tutti::from_dlpack;
 namespace {
 
 using strides = std::vector<std::int64_t>;
-
-std::vector<float> counted(std::size_t n) {
-  std::vector<float> values(n);
-  std::iota(values.begin(), values.end(), 0.f);
-  return values;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(layouts_become_views) {

@@ -13,8 +13,6 @@ using namespace loader_test;
 
 namespace {
 
-std::string quoted(const fs::path& path) { return "'" + path.string() + "'"; }
-
 /// The command fails, says that and nothing else, and does nothing.
 void fails(const std::string& arguments, const std::string& expected, int status = 1) {
   const outcome result = signed_world::command(arguments);

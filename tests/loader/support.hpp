@@ -32,6 +32,7 @@ class scoped_variable {
 using tutti_test::has;
 using tutti_test::message_of;
 using tutti_test::outcome;
+using tutti_test::quoted;
 using tutti_test::run;
 using tutti_test::temporary_folder;
 

@@ -14,23 +14,20 @@
 
 #include "thread_job.hpp"
 #include "tutti/tutti.hpp"
+#include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {
 
 using namespace tutti;
 using collective::reduction;
+using tutti_test::all_dtypes;
+using tutti_test::element;
+using tutti_test::folded;
 using tutti_test::message_of;
 using tutti_test::on_ranks;
 using tutti_test::require;
 using tutti_test::run_ranks;
-
-constexpr dtype all_dtypes[] = {dtype::boolean, dtype::i8,  dtype::i16, dtype::i32, dtype::i64,
-                                dtype::u8,      dtype::u16, dtype::u32, dtype::u64, dtype::f16,
-                                dtype::bf16,    dtype::f32, dtype::f64, dtype::c64, dtype::c128};
-
-// Element i of rank r: small whole numbers, of which no dtype rounds the sums and products below.
-double element(std::int64_t i, int r) { return static_cast<double>((i * 7 + r * 2) % 3 + 1); }
 
 array values(const shape& extents, dtype type, int r) {
   std::vector<double> out;
@@ -45,18 +42,6 @@ std::vector<double> doubles(const array& a) {
 
 std::string text_of(const job& j, dtype type, const shape& extents) {
   return std::string(name(type)) + " " + extents.str() + " on rank " + std::to_string(j.rank());
-}
-
-double folded(std::int64_t i, int size, reduction with) {
-  double total = element(i, 0);
-  for (int r = 1; r < size; ++r) {
-    const double next = element(i, r);
-    total = with == reduction::prod  ? total * next
-            : with == reduction::min ? std::min(total, next)
-            : with == reduction::max ? std::max(total, next)
-                                     : total + next;
-  }
-  return with == reduction::avg ? total / size : total;
 }
 
 void check_reduction(const job& j, dtype type, const shape& extents, reduction with) {

@@ -21,6 +21,8 @@ namespace {
 
 using namespace tutti;
 using collective::reduction;
+using tutti_test::element;
+using tutti_test::folded;
 using tutti_test::message_of;
 using tutti_test::require;
 using tutti_test::run_ranks;
@@ -42,24 +44,10 @@ int device_sums() {
 device gpu(int number) { return device("cuda:" + std::to_string(number)); }
 bool emulated() { return std::getenv("TUTTI_EMULATOR_DEVICES") != nullptr; }
 
-double element(std::int64_t i, int r) { return static_cast<double>((i * 5 + r * 3) % 4 + 1); }
-
 array values(std::int64_t n, dtype type, int r, const device& on) {
   std::vector<double> out;
   for (std::int64_t i = 0; i < n; ++i) out.push_back(element(i, r));
   return array::from(out, {n}, device("cuda:0")).astype(type).to(on);
-}
-
-double folded(std::int64_t i, int count, reduction with) {
-  double total = element(i, 0);
-  for (int r = 1; r < count; ++r) {
-    const double next = element(i, r);
-    total = with == reduction::prod  ? total * next
-            : with == reduction::min ? std::min(total, next)
-            : with == reduction::max ? std::max(total, next)
-                                     : total + next;
-  }
-  return with == reduction::avg ? total / count : total;
 }
 
 void require_folded(const array& found, int count, reduction with, const std::string& what) {

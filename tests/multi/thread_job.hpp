@@ -4,6 +4,7 @@
 // MPI. Who comes last to a collective does it for all.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -31,6 +32,25 @@ extern bool host_reads_devices;
 void on_ranks(const std::function<void(const tutti::job&)>& body);
 inline void require(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error(what);
+}
+
+/// Element i of rank r: small whole numbers, of which no dtype rounds the sums and products of a
+/// few ranks.
+inline double element(std::int64_t i, int r) {
+  return static_cast<double>((i * 7 + r * 2) % 3 + 1);
+}
+/// The elements i of `size` ranks, combined.
+inline double folded(std::int64_t i, int size, tutti::collective::reduction with) {
+  using tutti::collective::reduction;
+  double total = element(i, 0);
+  for (int r = 1; r < size; ++r) {
+    const double next = element(i, r);
+    total = with == reduction::prod  ? total * next
+            : with == reduction::min ? std::min(total, next)
+            : with == reduction::max ? std::max(total, next)
+                                     : total + next;
+  }
+  return with == reduction::avg ? total / size : total;
 }
 
 /// Ways to split an axis, one of which leaves all but the last device without elements.

@@ -24,10 +24,8 @@ namespace {
 
 const auto same = boost::test_tools::per_element();
 
-array counted(const tutti::shape& extents) {
-  std::vector<float> values(static_cast<std::size_t>(extents.size()));
-  std::iota(values.begin(), values.end(), 0.f);
-  return array::from(values, extents);
+array counted_array(const tutti::shape& extents) {
+  return array::from(counted(static_cast<std::size_t>(extents.size())), extents);
 }
 
 void good(cl_int code) { BOOST_TEST_REQUIRE(code == CL_SUCCESS); }
@@ -81,7 +79,7 @@ constexpr DLDevice dl_opencl = {kDLOpenCL, 0};
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(exported_buffers_are_read_by_opencl) {
-  const array a = counted({4, 6});
+  const array a = counted_array({4, 6});
   const array cases[] = {a,    a.transpose(), a({{1, 4, 2}, {5, 0, -2}}),
                          a[2], a * 2.f + 1.f, tutti::full({2}, 7.0, tutti::dtype::f32)};
   for (const array& c : cases) {
@@ -99,7 +97,7 @@ BOOST_AUTO_TEST_CASE(exported_buffers_are_read_by_opencl) {
 }
 
 BOOST_AUTO_TEST_CASE(buffers_of_the_context_are_used_in_place) {
-  const consumed seed(to_dlpack(counted({1})));
+  const consumed seed(to_dlpack(counted_array({1})));
   const foreign other(static_cast<cl_mem>(seed->dl_tensor.data));
   std::vector<float> values(24);
   std::iota(values.begin(), values.end(), 0.f);
@@ -141,7 +139,7 @@ BOOST_AUTO_TEST_CASE(buffers_of_the_context_are_used_in_place) {
 }
 
 BOOST_AUTO_TEST_CASE(other_buffers_are_refused) {
-  const consumed seed(to_dlpack(counted({1})));
+  const consumed seed(to_dlpack(counted_array({1})));
   const foreign other(static_cast<cl_mem>(seed->dl_tensor.data));
   const cl_mem memory = other.buffer({1, 2, 3, 4});
   fate end;

@@ -7,6 +7,7 @@
 #include <tutti/tutti.hpp>
 
 #include "tutti_test/dense.hpp"
+#include "tutti_test/launches.hpp"
 
 namespace epilogue_test {
 
@@ -26,13 +27,6 @@ dense layer(const dense& a, const dense& b, const dense& bias, bool relu) {
     for (std::int64_t k = 0; k < a.extents[1]; ++k) sum += a.at({i[0], k}) * b.at({k, i[1]});
     return relu && sum < 0 ? 0 : sum;
   });
-}
-
-template <class F>
-std::uint64_t launches(F&& f) {
-  const auto before = tutti::stats().launches;
-  f();
-  return tutti::stats().launches - before;
 }
 
 // CPU devices take every epilogue; GPUs may leave one to a second kernel (CLBlast, cuBLASLt).

@@ -20,10 +20,6 @@ using tutti::array;
 using tutti::dtype;
 using tutti::shape;
 
-constexpr dtype all_dtypes[] = {dtype::boolean, dtype::i8,  dtype::i16, dtype::i32, dtype::i64,
-                                dtype::u8,      dtype::u16, dtype::u32, dtype::u64, dtype::f16,
-                                dtype::bf16,    dtype::f32, dtype::f64, dtype::c64, dtype::c128};
-
 // [3, 4, 5] of small integers, which every dtype but bool holds.
 const dense cube = random_integers({3, 4, 5}, 0, 9, 5);
 

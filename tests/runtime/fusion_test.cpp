@@ -6,8 +6,11 @@
 #include <cmath>
 #include <tutti/tutti.hpp>
 
+#include "tutti_test/launches.hpp"
+
 using tutti::array;
 using tutti::dtype;
+using tutti_test::launches;
 
 namespace {
 
@@ -17,14 +20,6 @@ array ramp(std::int64_t n) {
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = 0.001f * static_cast<float>(i % 1000);
     return v;
   }());
-}
-
-// Kernels that f() enqueues; work before it is done.
-template <class F>
-std::uint64_t launches(F&& f) {
-  const auto before = tutti::stats().launches;
-  f();
-  return tutti::stats().launches - before;
 }
 
 std::uint64_t programs_made() {

@@ -12,7 +12,7 @@
 #include "drawn_programs.hpp"
 #include "sdk/host_engine/dispatch.hpp"
 #include "sdk/host_engine/host_engine.hpp"
-#include "tutti_test/program.hpp"
+#include "verify/program_spec.hpp"
 
 using namespace drawn_programs;
 
@@ -161,9 +161,9 @@ BOOST_AUTO_TEST_CASE(halves_are_converted_as_by_routines) {
         const uint32_t bits = from == TUTTI_F32 ? i << 16 | (i * 40503u & 0xffffu) : i;
         std::memcpy(in.data() + i * sdk::dtype_size(from), &bits, sdk::dtype_size(from));
       }
-      tutti_test::test_program p;
+      tutti::conformance::program_spec p;
       const uint32_t read = p.input(from);
-      p.output(into, p.compute(TUTTI_OP_add, TUTTI_F32, {read, read}));
+      p.output(p.op(TUTTI_OP_add, TUTTI_F32, {read, read}), into);
       const tutti_program_desc desc = p.desc();
       tutti_operand place{};
       place.stride[0] = 1;

@@ -14,14 +14,14 @@
 #include "sdk/host_engine/dispatch.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/status.hpp"
-#include "tutti_test/program.hpp"
+#include "verify/program_spec.hpp"
 
 using namespace tutti;
 
 namespace {
 
 // One instruction over two inputs, or a reduction of the first, and its launch.
-struct case_of : tutti_test::test_program {
+struct case_of : tutti::conformance::program_spec {
   tutti_operand in[2] = {}, out{};
   tutti_program_launch launch{};
 
@@ -34,9 +34,9 @@ struct case_of : tutti_test::test_program {
       accumulator = dtype;
     } else {
       const uint32_t other = input(dtype, TUTTI_ACCESS_STRIDED);
-      value = compute(TUTTI_OP_subtract, dtype, {value, other});
+      value = op(TUTTI_OP_subtract, dtype, {value, other});
     }
-    output(dtype, value, TUTTI_ACCESS_STRIDED);
+    output(value, dtype, TUTTI_ACCESS_STRIDED);
     launch.struct_size = sizeof launch;
     launch.operand_size = sizeof(tutti_operand);
     launch.inputs = in;
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(sums_of_short_rows_side_by_side) {
     const std::vector<int32_t> drawn = numbers(outer * line * reduced * inner);
     std::vector<float> a(drawn.begin(), drawn.end());
     case_of c(TUTTI_F32, 3, 1), alone(TUTTI_F32, 1, 1);
-    for (case_of* each : {&c, &alone}) each->reduce_layout = TUTTI_REDUCE_OUTER;
+    for (case_of* each : {&c, &alone}) each->layout = TUTTI_REDUCE_OUTER;
     const size_t all[] = {outer, line, inner, reduced};
     const size_t strides[] = {line * reduced * inner, reduced * inner, 1, inner};
     for (size_t d = 0; d < 4; ++d) {

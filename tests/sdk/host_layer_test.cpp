@@ -14,7 +14,7 @@
 #include "sdk/host_layer/program_interpreter.hpp"
 #include "sdk/host_layer/thread_team.hpp"
 #include "sdk/host_layer/work_queue.hpp"
-#include "tutti_test/program.hpp"
+#include "verify/program_spec.hpp"
 
 struct tutti_buffer {
   std::vector<std::byte> bytes;
@@ -171,13 +171,13 @@ namespace {
 std::vector<std::byte> run_program(uint8_t reduction, uint64_t rows, uint64_t columns,
                                    unsigned threads) {
   const bool reduces = reduction != TUTTI_REDUCE_NONE;
-  tutti_test::test_program p;
+  tutti::conformance::program_spec p;
   p.kept_rank = reduces ? 1 : 2;
   p.reduced_rank = reduces ? 1 : 0;
   p.reduction = reduction;
   if (reduces) p.accumulator = TUTTI_F32;
-  const uint32_t x = p.input(TUTTI_F32), root = p.compute(TUTTI_OP_sqrt, TUTTI_F32, {x});
-  p.output(TUTTI_F32, p.compute(TUTTI_OP_multiply, TUTTI_F32, {x, root}));
+  const uint32_t x = p.input(TUTTI_F32), root = p.op(TUTTI_OP_sqrt, TUTTI_F32, {x});
+  p.output(p.op(TUTTI_OP_multiply, TUTTI_F32, {x, root}), TUTTI_F32);
   const tutti_program_desc desc = p.desc();
   const program_interpreter program(program_description(&desc, {1, 1, 2}));
 

@@ -21,22 +21,14 @@
 #include "sdk/op_info.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate_operator.hpp"
+#include "verify/operator_claims.hpp"
 
 using namespace tutti;
+using conformance::contiguous_view;
 
 namespace {
 
 using bytes = std::vector<std::byte>;
-
-tutti_view_desc view(int32_t dtype, std::initializer_list<uint64_t> extents) {
-  tutti_view_desc v{};
-  v.dtype = dtype;
-  v.rank = static_cast<uint32_t>(extents.size());
-  std::copy(extents.begin(), extents.end(), v.extent);
-  int64_t step = 1;
-  for (uint32_t d = v.rank; d-- > 0; step *= static_cast<int64_t>(v.extent[d])) v.stride[d] = step;
-  return v;
-}
 
 uint64_t bytes_of(const tutti_view_desc& v) {
   uint64_t count = sdk::dtype_size(v.dtype);
@@ -182,8 +174,9 @@ void compare(const case_of& c) {
 }
 
 case_of product(int32_t dtype, uint64_t rows, uint64_t cols, uint64_t depth, bool transposed) {
-  std::vector<tutti_view_desc> v = {view(dtype, {2, rows, cols}), view(dtype, {2, rows, depth}),
-                                    view(dtype, {2, depth, cols})};
+  std::vector<tutti_view_desc> v = {contiguous_view(dtype, {2, rows, cols}),
+                                    contiguous_view(dtype, {2, rows, depth}),
+                                    contiguous_view(dtype, {2, depth, cols})};
   if (transposed) {
     v[2].stride[1] = 1;
     v[2].stride[2] = static_cast<int64_t>(depth);
@@ -198,15 +191,17 @@ case_of ordering(int32_t kind, int32_t dtype, uint64_t rows, uint64_t length, ui
                  const void* params) {
   const bool values = kind == TUTTI_OPERATOR_SORT;
   const std::vector<tutti_view_desc> v = {
-      view(values ? dtype : int32_t{TUTTI_I64}, {rows, results}), view(dtype, {rows, length})};
+      contiguous_view(values ? dtype : int32_t{TUTTI_I64}, {rows, results}),
+      contiguous_view(dtype, {rows, length})};
   return {kind, v, {numbers(v[0], 0, 9, 1), numbers(v[1], 0, 100, 2)}, params};
 }
 
 case_of rows(int32_t kind, int32_t dtype, uint64_t count, uint64_t picks, uint64_t columns) {
   const bool take = kind == TUTTI_OPERATOR_TAKE;
-  const std::vector<tutti_view_desc> v = {view(dtype, {2, take ? picks : count, columns}),
-                                          view(dtype, {2, take ? count : picks, columns}),
-                                          view(TUTTI_I64, {picks})};
+  const std::vector<tutti_view_desc> v = {
+      contiguous_view(dtype, {2, take ? picks : count, columns}),
+      contiguous_view(dtype, {2, take ? count : picks, columns}),
+      contiguous_view(TUTTI_I64, {picks})};
   return {kind,
           v,
           {numbers(v[0], 0, 9, 1), numbers(v[1], 0, 100, 2),
@@ -244,14 +239,14 @@ BOOST_AUTO_TEST_CASE(scans) {
     const tutti_scan_params params{sizeof params, TUTTI_SCAN_SUM, flags & 1u, flags >> 1, 0};
     for (const auto& [outer, length, inner] :
          {std::array<uint64_t, 3>{1, 1003, 1}, {1, 90001, 1}, {3, 50, 37}}) {
-      const tutti_view_desc f32 = view(TUTTI_F32, {outer, length, inner});
+      const tutti_view_desc f32 = contiguous_view(TUTTI_F32, {outer, length, inner});
       compare({TUTTI_OPERATOR_SCAN,
                {f32, f32},
                {numbers(f32, 0, 9, 1), numbers(f32, 0, 3, 2)},
                &params});
       // The input is converted first.
-      const tutti_view_desc i64 = view(TUTTI_I64, {outer, length, inner});
-      const tutti_view_desc u8 = view(TUTTI_U8, {outer, length, inner});
+      const tutti_view_desc i64 = contiguous_view(TUTTI_I64, {outer, length, inner});
+      const tutti_view_desc u8 = contiguous_view(TUTTI_U8, {outer, length, inner});
       compare(
           {TUTTI_OPERATOR_SCAN, {i64, u8}, {numbers(i64, 0, 9, 1), numbers(u8, 0, 3, 2)}, &params});
     }
@@ -305,7 +300,7 @@ void compare_logarithms(int32_t dtype, std::array<uint64_t, 3> extent, uint32_t 
                         double bound) {
   const bool exclusive = (flags & 1u) != 0, reverse = (flags & 2u) != 0;
   const tutti_scan_params params{sizeof params, TUTTI_SCAN_LOGSUMEXP, exclusive, reverse, 0};
-  const tutti_view_desc v = view(dtype, {extent[0], extent[1], extent[2]});
+  const tutti_view_desc v = contiguous_view(dtype, {extent[0], extent[1], extent[2]});
   const std::vector<T> x = exponents<T>(extent[0] * extent[1] * extent[2], special);
   bytes in(bytes_of(v));
   std::memcpy(in.data(), x.data(), in.size());
@@ -397,7 +392,8 @@ BOOST_AUTO_TEST_CASE(what_is_not_done_is_said) {
 // A matrix that every factorisation takes, and results of them all.
 BOOST_AUTO_TEST_CASE(what_the_engine_lacks_is_refused_and_left_to_the_loops) {
   const tutti_matrix_params params{sizeof params, 0, 0, 0, 0};
-  const tutti_view_desc matrix = view(TUTTI_F32, {1, 2, 2}), row = view(TUTTI_F32, {1, 2});
+  const tutti_view_desc matrix = contiguous_view(TUTTI_F32, {1, 2, 2}),
+                        row = contiguous_view(TUTTI_F32, {1, 2});
   const float a[] = {4, 2, 2, 2}, factor[] = {2, 0, 1, 1};
   bytes in(sizeof a), expected(sizeof factor);
   std::memcpy(in.data(), a, sizeof a);

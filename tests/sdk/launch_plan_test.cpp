@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sdk/status.hpp"
-#include "tutti_test/program.hpp"
+#include "verify/program_spec.hpp"
 
 namespace {
 
@@ -19,11 +19,11 @@ using namespace tutti::sdk;
 
 // -in0, of the GPU schedule.
 program_layout negation(uint8_t dtype, uint32_t rank, bool wide) {
-  tutti_test::test_program p;
+  tutti::conformance::program_spec p;
   p.kept_rank = rank;
   p.wide_index = wide ? 1 : 0;
   const uint32_t in = p.input(dtype, TUTTI_ACCESS_STRIDED);
-  p.output(dtype, p.compute(TUTTI_OP_negative, dtype, {in}));
+  p.output(p.op(TUTTI_OP_negative, dtype, {in}), dtype);
   render_options options;
   options.kind = schedule::gpu;
   return layout_of(p.desc(), options);

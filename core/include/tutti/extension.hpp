@@ -98,9 +98,9 @@ TUTTI_API array zeros_on(const shape& extents, dtype type, device_pointer device
 /// Host numbers in a floating dtype, converted to f32 first unless it is f64.
 TUTTI_API array numbers_on(const device& on, const std::vector<double>& values,
                            const shape& extents, dtype type);
-/// View of the region of a that begins at `starts` and has `extents` elements with `steps`.
-TUTTI_API array strided_slice(const array& a, const shape& starts, const shape& extents,
-                              const shape& steps);
+/// View of `count` elements of an axis, every `step`th from `start` on, which a must have.
+TUTTI_API array slice_along(const array& a, int axis, std::int64_t start, std::int64_t count,
+                            std::int64_t step = 1);
 /// The part [start, stop) of one axis; negative positions count from the end.
 TUTTI_API array part_along(const array& a, int axis, std::optional<std::int64_t> start,
                            std::optional<std::int64_t> stop);
@@ -145,6 +145,9 @@ TUTTI_API window_geometry resolve_windows(const shape& extents, const shape& win
                                           const per_axis& stride, const window_padding& padding,
                                           const per_axis& dilation, const char* label,
                                           bool ceil_mode = false);
+/// a with the padding of g around its axes from `first` on.
+TUTTI_API array padded(const array& a, const window_geometry& g, int first, pad_mode mode,
+                       const array& value);
 
 // ---- indices.
 

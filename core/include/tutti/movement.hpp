@@ -80,6 +80,17 @@ TUTTI_API array moveaxis(const array& a, const axis_list& source, const axis_lis
 TUTTI_API std::vector<array> broadcast_arrays(std::span<const array> arrays);
 TUTTI_API std::vector<array> broadcast_arrays(std::initializer_list<array> arrays);
 
+/// A view of all windows with these extents along `axes` (by default all axes): the axes become the
+/// window positions, and the axes of the windows come last, as in NumPy. Throws shape_error for a
+/// window that is empty or longer than its axis, or for more than 8 axes.
+TUTTI_API array sliding_window_view(const array& x, const shape& window,
+                                    const axis_list& axes = {});
+/// Elements at offset + sum of index * stride of the flattened array: a view if x is contiguous.
+/// Differentiable: gradients of repeated elements are added. Throws index_error if an element is
+/// outside of x.
+TUTTI_API array as_strided(const array& x, const shape& extents, const shape& strides,
+                           std::int64_t offset = 0);
+
 /// A view of the elements whose index along axis2 is that along axis1 plus offset; both axes are
 /// removed, and the diagonal is the last axis. Throws value_error if the axes are the same.
 TUTTI_API array diagonal(const array& a, std::int64_t offset = 0, integer axis1 = 0,

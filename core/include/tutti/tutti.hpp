@@ -25,7 +25,6 @@
 #include "tutti/named_arrays.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/parallel.hpp"
-#include "tutti/pooling.hpp"
 #include "tutti/random.hpp"
 #include "tutti/shape.hpp"
 #include "tutti/slicing.hpp"

@@ -18,6 +18,7 @@
 namespace tutti::collective {
 namespace {
 
+using multi::checked_axis;
 using multi::equal_boundaries;
 using multi::piece;
 
@@ -167,11 +168,6 @@ std::vector<array> by_pieces(
   return out;
 }
 
-int checked_axis(const array& a, integer axis, std::string_view op) {
-  if (a.ndim() == 0) throw shape_error(std::string(op) + ": 0-d arrays have no axis to cut");
-  return normalize_axis(axis, a.ndim(), op);
-}
-
 // Whether backends, which know only flat values, split an array as along this axis.
 bool cuts_evenly(const array& a, int axis, std::size_t count) {
   return axis == 0 && a.shape()[0] % static_cast<std::int64_t>(count) == 0;
@@ -246,7 +242,7 @@ std::vector<array> reduce_scatter(const device_group& group, const std::vector<a
   constexpr std::string_view op = "reduce_scatter";
   exchange e(op, group, how);
   const std::vector<array> operands = checked_operands(op, group, values, with);
-  const int along = checked_axis(operands[0], axis, op);
+  const int along = checked_axis(operands[0].shape(), axis, op);
   if (cuts_evenly(operands[0], along, e.count()))
     if (auto flat =
             multi::by_backend(group, operands, TUTTI_COLLECTIVE_REDUCE_SCATTER, with,
@@ -266,7 +262,7 @@ std::vector<array> all_gather(const device_group& group, const std::vector<array
   constexpr std::string_view op = "all_gather";
   exchange e(op, group, how);
   const std::vector<array> operands = multi::on_members(group, values, op);
-  const int along = checked_axis(operands[0], axis, op);
+  const int along = checked_axis(operands[0].shape(), axis, op);
   multi::require_agreement(group, operands, along, op);
   const shape whole = multi::joined_extents(operands, along, op);
   if (have_one_shape(operands) && along == 0)
@@ -290,7 +286,7 @@ array gather(const device_group& group, const std::vector<array>& values, const 
   const exchange e("gather", group, how);
   const std::size_t at = group.index_of(root, "gather");
   std::vector<array> operands = multi::on_members(group, values, "gather");
-  const int along = checked_axis(operands[0], axis, "gather");
+  const int along = checked_axis(operands[0].shape(), axis, "gather");
   multi::require_agreement(group, operands, along, "gather");
   multi::joined_extents(operands, along, "gather");
   for (array& v : operands) v = e.move(v, at);
@@ -303,7 +299,7 @@ std::vector<array> scatter(const device_group& group, const array& value, intege
   const exchange e("scatter", group, how);
   const std::size_t root = multi::owner(group, value, "scatter");
   const array start = multi::on_member(value, group[root], "scatter", "the value");
-  std::vector<array> out = cut(start, checked_axis(start, axis, "scatter"), e.count());
+  std::vector<array> out = cut(start, checked_axis(start.shape(), axis, "scatter"), e.count());
   for (std::size_t i = 0; i < e.count(); ++i) out[i] = e.move(out[i], i);
   return out;
 }
@@ -314,7 +310,7 @@ std::vector<array> all_to_all(const device_group& group, const std::vector<array
   constexpr std::string_view op = "all_to_all";
   const exchange e(op, group, how);
   const std::vector<array> operands = multi::on_members(group, values, op);
-  const int along = checked_axis(operands[0], axis, op);
+  const int along = checked_axis(operands[0].shape(), axis, op);
   multi::require_agreement(group, operands, along, op);
   if (have_one_shape(operands) && cuts_evenly(operands[0], along, e.count()))
     if (auto flat = multi::by_backend(group, operands, TUTTI_COLLECTIVE_ALL_TO_ALL, reduction::sum,

@@ -13,8 +13,7 @@ namespace {
 // the group.
 std::vector<array> own_parts(const device_group& group, const array& whole, integer axis,
                              std::string_view op) {
-  if (whole.ndim() == 0) throw shape_error(std::string(op) + ": 0-d arrays have no axis to cut");
-  const int along = normalize_axis(axis, whole.ndim(), op);
+  const int along = checked_axis(whole.shape(), axis, op);
   const auto cuts = equal_boundaries(whole.shape()[along], group.total());
   std::vector<array> out;
   for (std::size_t i = 0; i < group.size(); ++i) {

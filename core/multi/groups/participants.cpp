@@ -74,6 +74,11 @@ shape joined_extents(const std::vector<array>& values, int axis, std::string_vie
   return whole;
 }
 
+int checked_axis(const shape& extents, integer axis, std::string_view op) {
+  if (extents.rank() == 0) throw shape_error(fmt::format("{}: 0-d arrays have no axis to cut", op));
+  return normalize_axis(axis, extents.rank(), op);
+}
+
 void check_options(const collective::options& how, std::string_view op) {
   if (!(how.time_limit > 0))
     throw value_error(fmt::format("{}: a time limit of {} s is not positive", op, how.time_limit));
@@ -95,10 +100,7 @@ double checked_sum(std::span<const double> weights, std::string_view op) {
 }
 
 array piece(const array& a, int axis, std::int64_t first, std::int64_t last) {
-  if (first == 0 && last == a.shape()[axis]) return a;
-  std::vector<slice> slices(static_cast<std::size_t>(axis) + 1);
-  slices.back() = {first, last};
-  return slice_view(a, slices);
+  return first == 0 && last == a.shape()[axis] ? a : op::part_along(a, axis, first, last);
 }
 
 std::vector<std::int64_t> equal_boundaries(std::int64_t extent, std::size_t count) {

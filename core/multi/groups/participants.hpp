@@ -39,6 +39,10 @@ void require_agreement(const device_group& group, const std::vector<array>& valu
 /// if no array can be so large.
 shape joined_extents(const std::vector<array>& values, int axis, std::string_view op);
 
+/// The axis along which arrays with these extents are cut. Throws shape_error for 0-d arrays,
+/// index_error for an axis out of range.
+int checked_axis(const shape& extents, integer axis, std::string_view op);
+
 /// Throws value_error for a time limit that is not positive and for an unknown algorithm.
 void check_options(const collective::options& how, std::string_view op);
 /// The sum of `weights`. Throws value_error with one that is negative or not finite, and if the sum

@@ -61,7 +61,6 @@ class worker_estimates {
 
   std::size_t size() const { return workers_.size(); }
   bool alive(std::size_t worker) const { return workers_[worker].alive; }
-  bool measured(std::size_t worker) const { return workers_[worker].finished > 0; }
   int finished(std::size_t worker) const { return workers_[worker].finished; }
   std::size_t held(std::size_t worker) const { return workers_[worker].held.size(); }
   /// Units per second: of the last chunks, if there are any; otherwise the mean of the other

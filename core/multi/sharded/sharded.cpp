@@ -15,6 +15,7 @@
 
 namespace tutti {
 
+using multi::checked_axis;
 using multi::piece;
 
 namespace {
@@ -102,11 +103,6 @@ std::vector<array> exchanged(const sharded& a, const device_group& group, int ax
 
 bool over_one_job(const device_group& a, const device_group& b) {
   return a.ranks() != nullptr && b.ranks() != nullptr && a.ranks()->state() == b.ranks()->state();
-}
-
-int checked_axis(const shape& extents, integer axis, std::string_view op) {
-  if (extents.rank() == 0) throw shape_error(std::string(op) + ": a 0-d array has no axis to cut");
-  return normalize_axis(axis, extents.rank(), op);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ bool folds(const array& a) {
 // Whether the device has products of this dtype; it must have those of integers and of wide floats.
 bool multiplies(op::device_pointer device, dtype type) {
   if (graph::compute_dtype(type) == type && !is_complex(type)) return true;
-  return plugins::supports_products(*graph::or_default(device), type);
+  return plugins::supports(*graph::or_default(device), TUTTI_OPERATOR_MATMUL, type, 64);
 }
 
 // a [B,M,K] times b [B,K,N], whose strides may be 0 along B.

@@ -5,14 +5,12 @@
 
 #include "base/named_errors.hpp"
 #include "op/convolution/convolve.hpp"
-#include "op/convolution/windows.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
 namespace {
 
 using op::axis_numbers;
-using op::text;
 using op::window_geometry;
 
 struct operands {
@@ -30,7 +28,7 @@ operands checked_operands(const array& x, const array& w, int spatial, const cha
   const dtype compute = graph::compute_dtype(type);
   operands out{op::cast(x, compute, label), op::cast(w, compute, label), type};
   if (x.ndim() != spatial + 2 || w.ndim() != spatial + 2)
-    throw shape_error(std::string(label) + ": x and w must have " + text(spatial + 2) +
+    throw shape_error(std::string(label) + ": x and w must have " + std::to_string(spatial + 2) +
                       " dimensions: " + x.shape().str() + " and " + w.shape().str());
   return out;
 }
@@ -38,10 +36,12 @@ operands checked_operands(const array& x, const array& w, int spatial, const cha
 void check_groups(std::int64_t groups, std::int64_t channels, std::int64_t outputs,
                   const char* label) {
   if (groups < 1)
-    throw value_error(std::string(label) + ": groups must be at least 1, not " + text(groups));
+    throw value_error(std::string(label) + ": groups must be at least 1, not " +
+                      std::to_string(groups));
   if (channels % groups != 0 || outputs % groups != 0)
-    throw shape_error(std::string(label) + ": " + text(groups) + " groups do not divide " +
-                      text(channels) + " channels and " + text(outputs) + " of the result");
+    throw shape_error(std::string(label) + ": " + std::to_string(groups) +
+                      " groups do not divide " + std::to_string(channels) + " channels and " +
+                      std::to_string(outputs) + " of the result");
 }
 
 // With steps of 1.
@@ -75,8 +75,9 @@ array convolution(const array& given_x, const array& given_w, const convolution_
   check_groups(groups, channels, outputs, label);
   if (w.dim(1) != channels / groups)
     throw shape_error(std::string(label) + ": x " + x.shape().str() + " has " +
-                      text(channels / groups) + " channels in each of " + text(groups) +
-                      " groups, w " + w.shape().str() + " has " + text(w.dim(1)));
+                      std::to_string(channels / groups) + " channels in each of " +
+                      std::to_string(groups) + " groups, w " + w.shape().str() + " has " +
+                      std::to_string(w.dim(1)));
   shape extents, window;
   for (int i = 0; i < spatial; ++i) {
     extents.push_back(x.dim(i + (last ? 1 : 2)));
@@ -86,7 +87,7 @@ array convolution(const array& given_x, const array& given_w, const convolution_
                                           options.dilation, label);
   if (options.mode > padding_mode::replicate)
     throw value_error(std::string(label) + ": unknown padding mode " +
-                      text(static_cast<int>(options.mode)));
+                      std::to_string(static_cast<int>(options.mode)));
   if (options.mode != padding_mode::zeros && g.has_padding()) {
     const pad_mode mode =
         options.mode == padding_mode::reflect ? pad_mode::reflect : pad_mode::edge;
@@ -108,7 +109,7 @@ array with_bias(const array& out, const array& bias, channel_order order, const 
   const std::int64_t channels = out.dim(last ? -1 : 1);
   if (bias.shape() != shape{channels})
     throw shape_error(std::string(label) + ": a bias " + bias.shape().str() + " for " +
-                      text(channels) + " channels of the result");
+                      std::to_string(channels) + " channels of the result");
   if (last) return out + bias;
   shape column = {channels};
   for (int i = 2; i < out.ndim(); ++i) column.push_back(1);
@@ -134,8 +135,8 @@ array transposed(const array& given_x, const array& given_w,
   const std::string name = label;
   check_groups(groups, channels, 0, label);
   if (w.dim(0) != channels)
-    throw shape_error(name + ": x " + x.shape().str() + " has " + text(channels) + " channels, w " +
-                      w.shape().str() + " has " + text(w.dim(0)));
+    throw shape_error(name + ": x " + x.shape().str() + " has " + std::to_string(channels) +
+                      " channels, w " + w.shape().str() + " has " + std::to_string(w.dim(0)));
   if (options.padding.rule() != padding_rule::valid)
     throw value_error(name + ": padding by a rule is not defined");
   const shape stride = op::axis_values(options.stride.values(), spatial, 1, "stride", label);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op/convolution/windows.hpp"
-
+//
+// What convolutions and pooling share.
 #include <algorithm>
+
+#include "op/operands.hpp"
 
 namespace tutti::op {
 
@@ -15,13 +17,13 @@ shape axis_values(const shape& given, int spatial, std::int64_t least, const cha
                   const char* label) {
   if (given.rank() != 1 && given.rank() != spatial)
     throw value_error(std::string(label) + ": " + what + " " + given.str() + " for " +
-                      text(spatial) + " spatial axes");
+                      std::to_string(spatial) + " spatial axes");
   shape all;
   for (int i = 0; i < spatial; ++i) {
     all.push_back(given[given.rank() == 1 ? 0 : i]);
     if (all.back() < least)
       throw value_error(std::string(label) + ": " + what + " " + given.str() +
-                        " must be at least " + text(least));
+                        " must be at least " + std::to_string(least));
   }
   return all;
 }
@@ -55,9 +57,9 @@ window_geometry resolve_windows(const shape& extents, const shape& window, const
     const std::int64_t padded =
         graph::extent_sum(graph::extent_sum(extents[i], g.before[i], label), g.after[i], label);
     if (padded < reach)
-      throw shape_error(std::string(label) + ": a window of " + text(reach) + " over " +
-                        text(padded) + " elements along spatial axis " + text(i) + " of " +
-                        extents.str());
+      throw shape_error(std::string(label) + ": a window of " + std::to_string(reach) + " over " +
+                        std::to_string(padded) + " elements along spatial axis " +
+                        std::to_string(i) + " of " + extents.str());
     g.places.push_back((padded - reach) / g.stride[i] + 1);
     if (!ceil_mode || (padded - reach) % g.stride[i] == 0) continue;
     const std::int64_t start = graph::extent_product(g.places[i], g.stride[i], label);
@@ -67,13 +69,6 @@ window_geometry resolve_windows(const shape& extents, const shape& window, const
     ++g.places[i];
   }
   return g;
-}
-
-array numbers_on(const device& on, const std::vector<double>& values, const shape& extents,
-                 dtype type) {
-  if (type == dtype::f64) return array::from(values, extents, on);
-  const std::vector<float> narrow(values.begin(), values.end());
-  return array::from(narrow, extents, on).astype(type);
 }
 
 array padded(const array& a, const window_geometry& g, int first, pad_mode mode,

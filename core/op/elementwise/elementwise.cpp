@@ -91,7 +91,10 @@ array relu(const array& a) {
 }
 
 array sigmoid(const array& a) {
-  const array x = op::as_real_floating(a, "sigmoid");
+  const array operands[] = {a};
+  const op::common_type common =
+      op::promote_operands(operands, op::row_kind::REAL_FLOATING, "sigmoid");
+  const array x = common.weak ? a * 1.0 : op::cast(a, common.type, "sigmoid");
   // exp never overflows here, neither in the value nor in the gradient.
   const array is_negative = x < 0;
   const array power = exp(where(is_negative, x, -x));

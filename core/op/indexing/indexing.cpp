@@ -111,24 +111,22 @@ array take(const array& a, const array& indices, integer axis) {
   const dtype type = op::type_of(a, "take");
   const shape& from = n.extents;
   if (from.rank() == 0) throw shape_error("take: a 0-d array has no axis to take from");
-  const int along = normalize_axis(axis, from.rank(), "take");
+  const op::along at(from, axis, "take");
   const shape picked = graph::get(indices, "take").extents;
 
   shape to;
-  std::int64_t outer = 1;
-  std::int64_t inner = 1;
-  for (int i = 0; i < along; ++i) outer *= from[i], to.push_back(from[i]);
+  for (int i = 0; i < at.axis; ++i) to.push_back(from[i]);
   for (std::int64_t extent : picked) to.push_back(extent);
-  for (int i = along + 1; i < from.rank(); ++i) inner *= from[i], to.push_back(from[i]);
+  for (int i = at.axis + 1; i < from.rank(); ++i) to.push_back(from[i]);
   const std::int64_t elements = graph::checked_elements(to, type, "take");
   if (picked.size() == 0) {
     op::index_values(indices, "take");
     return op::zeros_on(to, type, n.device);
   }
 
-  const array index = op::checked_indices(indices, from[along], along, from, "take");
+  const array index = op::checked_indices(indices, at.length, at.axis, from, "take");
   if (elements == 0) return op::zeros_on(to, type, n.device);
-  const array rows = reshape(op::cast(a, type, "take"), {outer, from[along], inner});
+  const array rows = reshape(op::cast(a, type, "take"), {at.outer, at.length, at.inner});
   return reshape(op::take_rows(rows, reshape(index, {picked.size()})), to);
 }
 

@@ -14,21 +14,13 @@ using base::named;
 
 namespace {
 
-// [before, extent of axis, after]: the axis alone in the middle.
-shape around(const shape& extents, int axis) {
-  shape out{1, extents[axis], 1};
-  for (int i = 0; i < extents.rank(); ++i)
-    if (i != axis) out[i < axis ? 0 : 2] *= extents[i];
-  return out;
-}
-
 // a with one axis repeated as a whole, for any rank.
 array tile_axis(const array& a, int axis, std::int64_t count) {
-  const shape parts = around(a.shape(), axis);
+  const op::along at(a.shape(), axis, "tile");
   shape to = a.shape();
   to[axis] = graph::extent_product(to[axis], count, "tile");
-  const array rows = reshape(a, {parts[0], 1, parts[1] * parts[2]});
-  return reshape(broadcast_to(rows, {parts[0], count, parts[1] * parts[2]}), to);
+  const array rows = reshape(a, {at.outer, 1, at.length * at.inner});
+  return reshape(broadcast_to(rows, {at.outer, count, at.length * at.inner}), to);
 }
 
 array flattened(const array& a, std::optional<integer>& axis, std::string_view op) {
@@ -116,13 +108,11 @@ array padded_axis(const array& a, int axis, const pad_width& width, pad_mode mod
   std::vector<array> pieces;
   for (const run& r : runs) {
     if (r.count == 0) continue;
-    shape starts = extents, steps = extents, taken = extents;
-    for (int i = 0; i < extents.rank(); ++i) starts[i] = 0, steps[i] = 1;
-    starts[axis] = r.first;
-    steps[axis] = r.step == 0 ? 1 : r.step;
-    taken[axis] = r.step == 0 ? 1 : r.count;
-    array piece = op::strided_slice(a, starts, taken, steps);
+    shape taken = extents;
     taken[axis] = r.count;
+    const bool repeats = r.step == 0;
+    const array piece =
+        op::slice_along(a, axis, r.first, repeats ? 1 : r.count, repeats ? 1 : r.step);
     pieces.push_back(broadcast_to(piece, taken));
   }
   return concatenate(pieces, axis);
@@ -203,19 +193,18 @@ array tile(const array& a, const shape& counts) {
 array repeat(const array& a, std::int64_t count, std::optional<integer> axis) {
   const array x = flattened(a, axis, "repeat");
   if (count < 0) throw value_error("repeat: the count " + std::to_string(count) + " is negative");
-  const int along = normalize_axis(*axis, x.ndim(), "repeat");
-  const shape parts = around(x.shape(), along);
+  const op::along at(x.shape(), *axis, "repeat");
   shape to = x.shape();
-  to[along] = graph::extent_product(to[along], count, "repeat");
+  to[at.axis] = graph::extent_product(to[at.axis], count, "repeat");
   if (graph::checked_elements(to, a.dtype(), "repeat") == 0)
     return op::zeros_on(to, a.dtype(), a.node()->device);
   if (x.ndim() == max_rank) {
-    const array rows = reshape(x, {parts[0] * parts[1], 1, parts[2]});
-    return reshape(broadcast_to(rows, {parts[0] * parts[1], count, parts[2]}), to);
+    const array rows = reshape(x, {at.outer * at.length, 1, at.inner});
+    return reshape(broadcast_to(rows, {at.outer * at.length, count, at.inner}), to);
   }
   shape wide = x.shape();
-  wide.insert(along + 1, count);
-  return reshape(broadcast_to(expand_dims(x, along + 1), wide), to);
+  wide.insert(at.axis + 1, count);
+  return reshape(broadcast_to(expand_dims(x, at.axis + 1), wide), to);
 }
 
 array repeat(const array& a, std::span<const std::int64_t> counts, std::optional<integer> axis) {

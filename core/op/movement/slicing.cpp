@@ -126,6 +126,17 @@ array strided_slice(const array& a, const shape& starts, const shape& extents, c
                      graph::view_op::slice, starts, steps);
 }
 
+array slice_along(const array& a, int axis, std::int64_t start, std::int64_t count,
+                  std::int64_t step) {
+  shape starts = a.shape(), extents = a.shape(), steps = a.shape();
+  std::ranges::fill(starts, 0);
+  std::ranges::fill(steps, 1);
+  starts[axis] = start;
+  extents[axis] = count;
+  steps[axis] = step;
+  return strided_slice(a, starts, extents, steps);
+}
+
 array part_along(const array& a, int axis, std::optional<std::int64_t> start,
                  std::optional<std::int64_t> stop) {
   std::vector<slice> slices(static_cast<std::size_t>(axis) + 1);

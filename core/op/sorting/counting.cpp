@@ -14,13 +14,11 @@ array op::count_numbers(const array& index, std::int64_t bins, std::string_view 
 
 namespace {
 
-array flattened(const array& a) { return reshape(a, {a.size()}); }
-
 // Non-negative integers as indices, and the extent that contains them.
 std::pair<array, std::int64_t> numbers_of(const array& a, std::int64_t minlength) {
   if (minlength < 0)
     throw value_error("bincount: minlength " + std::to_string(minlength) + " is negative");
-  const array index = flattened(op::index_values(a, "bincount"));
+  const array index = op::index_values(a, "bincount").flatten();
   graph::checked_elements({minlength}, dtype::i64, "bincount");
   if (index.size() == 0) return {index, minlength};
   const auto [smallest, largest] = op::exact_range(a, index);
@@ -47,7 +45,7 @@ array bincount(const array& a, const array& weights, std::int64_t minlength) {
   const dtype type = graph::compute_dtype(op::floating_type_of(weights, "bincount"));
   if (index.size() == 0 || bins == 0) return op::zeros_on({bins}, type, index.node()->device);
   const array updates = op::cast(weights, type, "bincount");
-  return flattened(op::scatter_rows(reshape(updates, {1, index.size(), 1}), index, bins));
+  return op::scatter_rows(reshape(updates, {1, index.size(), 1}), index, bins).flatten();
 }
 
 }  // namespace tutti

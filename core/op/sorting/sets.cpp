@@ -15,8 +15,6 @@ using base::named;
 
 namespace {
 
-array flat(const array& a) { return reshape(a, {a.size()}); }
-
 // Both operands in their common dtype.
 std::pair<array, array> promoted(const array& a, const array& b, std::string_view op) {
   const array both[] = {a, b};
@@ -55,7 +53,7 @@ array starts_of_runs(const array& sorted) {
 }
 
 array pick(const array& x, const array& index) {
-  return flat(op::take_rows(reshape(x, {1, x.size(), 1}), index));
+  return op::take_rows(reshape(x, {1, x.size(), 1}), index).flatten();
 }
 
 array no_positions(const array& like) { return op::zeros_on({0}, dtype::i64, like.node()->device); }
@@ -94,10 +92,10 @@ array isin(const array& a, const array& among, bool invert) {
     const auto [x, set] = promoted(a, among, "isin");
     if (set.size() == 0)
       return graph::constant(x.shape(), dtype::boolean, std::int64_t{invert}, x.node()->device);
-    const array sorted = sort(flat(set));
+    const array sorted = sort(set.flatten());
     const array place = minimum(searchsorted(sorted, x), set.size() - 1);
     if (x.size() == 0) return op::zeros_on(x.shape(), dtype::boolean, x.node()->device);
-    const array found = reshape(pick(sorted, flat(place)), x.shape());
+    const array found = reshape(pick(sorted, place.flatten()), x.shape());
     return invert ? found != x : found == x;
   });
 }
@@ -131,14 +129,14 @@ unique_all_result runs_of(const array& starts_of, const array& order_of) {
   inverse.node()->range = {0, flags.all - 1};
   const array end = graph::constant({1}, dtype::i64, n, order_of.node()->device);
   // argsort is stable: the first of a run is the first of its equal elements.
-  return {{}, pick(order_of, starts), flat(inverse), diff(concatenate({starts, end}))};
+  return {{}, pick(order_of, starts), inverse.flatten(), diff(concatenate({starts, end}))};
 }
 
 }  // namespace
 
 unique_all_result unique_all(const array& a) {
   return named("unique_all", [&]() -> unique_all_result {
-    const array x = flat(op::cast(a, op::real_type_of(a, "unique"), "unique"));
+    const array x = op::cast(a, op::real_type_of(a, "unique"), "unique").flatten();
     if (x.size() == 0)
       return {x, no_positions(x), op::zeros_on(a.shape(), dtype::i64, x.node()->device),
               no_positions(x)};
@@ -190,7 +188,7 @@ unique_inverse_result unique_inverse(const array& a) {
 
 array unique_values(const array& a) {
   return named("unique_values", [&] {
-    const array x = flat(op::cast(a, op::real_type_of(a, "unique"), "unique"));
+    const array x = op::cast(a, op::real_type_of(a, "unique"), "unique").flatten();
     if (x.size() == 0) return x;
     const array sorted = sort(stop_gradient(x));
     return pick(sorted, positions_of(count_flags(starts_of_runs(sorted), "unique"), "unique"));

@@ -35,8 +35,8 @@ bool differentiated(const array& a) { return a.node()->is_traced() && is_floatin
 constexpr std::int64_t long_row = 1024;
 
 bool can_select(const array& rows, tutti_operator kind) {
-  return plugins::supports_selection(*graph::or_default(rows.node()->device), kind, rows.dtype(),
-                                     rows.shape()[1]);
+  return plugins::supports(*graph::or_default(rows.node()->device), kind, rows.dtype(),
+                           rows.shape()[1]);
 }
 
 // The sorted order's first k positions of each row.

@@ -17,12 +17,6 @@ namespace {
 
 constexpr const char* label = "convolution";
 
-uint64_t elements_of(const tutti_view& view) {
-  uint64_t count = 1;
-  for (uint32_t d = 0; d < view.rank; ++d) count *= view.extent[d];
-  return count;
-}
-
 bool is_empty(const operator_call& l) { return elements_of(l.views[0]) == 0; }
 
 // Whether the indices of GPU kernels and tables can represent the call.

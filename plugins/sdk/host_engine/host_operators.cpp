@@ -140,12 +140,6 @@ uint8_t scanned_dtype(const operator_call& call) {
   return in == call.views[0].dtype ? in : scan_accumulator(call.views[0].dtype);
 }
 
-uint64_t elements_of(const tutti_view& view) {
-  uint64_t count = 1;
-  for (uint32_t d = 0; d < view.rank; ++d) count *= view.extent[d];
-  return count;
-}
-
 uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // One or two casts: halves are converted to f32 first.

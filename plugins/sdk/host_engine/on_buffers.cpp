@@ -48,12 +48,6 @@ auto unless_unsupported(const Make& make) -> std::optional<decltype(make())> {
   }
 }
 
-uint64_t element_count(const tutti_view& view) {
-  uint64_t count = 1;
-  for (uint32_t d = 0; d < view.rank; ++d) count *= view.extent[d];
-  return count;
-}
-
 // The addresses of a launch's operands.
 struct operand_addresses {
   static constexpr uint32_t most = 128;
@@ -111,7 +105,7 @@ double guessed_ns(const operator_call& call) {
   constexpr double of_element = 2, of_product = 0.1;
   double all = 0;
   for (uint32_t n = 0; n < call.view_count; ++n)
-    all += of_element * static_cast<double>(element_count(call.views[n]));
+    all += of_element * static_cast<double>(elements_of(call.views[n]));
   if (call.kind == TUTTI_OPERATOR_CONVOLUTION) return all + of_product * convolution_work(call);
   if (call.kind == TUTTI_OPERATOR_SPMM) return all + of_element * spmm_work(call);
   if (call.kind == TUTTI_OPERATOR_SDDMM) return all + of_product * sddmm_work(call);
@@ -122,7 +116,7 @@ double guessed_ns(const operator_call& call) {
   }
   if (call.kind != TUTTI_OPERATOR_MATMUL) return all;
   const auto depth = static_cast<double>(call.views[1].extent[2]);
-  return all + of_product * depth * static_cast<double>(element_count(call.views[0]));
+  return all + of_product * depth * static_cast<double>(elements_of(call.views[0]));
 }
 
 engine_program::engine_program(program_description&& description, uint32_t compute_units)

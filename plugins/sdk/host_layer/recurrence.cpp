@@ -5,21 +5,11 @@
 
 #include "sdk/host_layer/host_operator.hpp"
 #include "sdk/ordering.hpp"
+#include "semantics/host_complex.hpp"
+#include "semantics/host_math.hpp"
 
 namespace tutti::sdk {
 namespace {
-
-template <typename T>
-T multiply_add(T a, T b, T c) {
-  return a * b + c;
-}
-// The C++ product would change results with infinities and NaN.
-template <typename T>
-std::complex<T> multiply_add(std::complex<T> a, std::complex<T> b, std::complex<T> c) {
-  return std::complex<T>(a.real() * b.real() - a.imag() * b.imag(),
-                         a.real() * b.imag() + a.imag() * b.real()) +
-         c;
-}
 
 // Elements of type S, computed as T.
 template <typename S, typename T>
@@ -36,7 +26,7 @@ void run_lines(const host_call& call) {
       T value{};
       for (uint64_t n = 0; n < length; ++n) {
         const uint64_t at = start + (reverse ? length - 1 - n : n) * inner;
-        value = n == 0 ? T(x[at]) : multiply_add<T>(T(a[at]), value, T(x[at]));
+        value = n == 0 ? T(x[at]) : host::multiply(T(a[at]), value) + T(x[at]);
         out[at] = S(value);
       }
     }

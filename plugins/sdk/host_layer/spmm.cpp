@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "sdk/host_layer/host_operator.hpp"
+#include "semantics/host_complex.hpp"
+#include "semantics/host_math.hpp"
 
 namespace tutti::sdk {
 namespace {
@@ -14,16 +16,6 @@ namespace {
 template <typename T>
 T* elements(const host_view& view) {
   return reinterpret_cast<T*>(view.data);
-}
-
-// The C++ product would change results with infinities and NaN.
-template <typename R>
-std::complex<R> plain_product(std::complex<R> a, std::complex<R> b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
-template <typename R>
-R plain_product(R a, R b) {
-  return a * b;
 }
 
 // The row of a matrix, `number` clamped to its rows.
@@ -53,7 +45,7 @@ void multiply_rows(const host_call& call) {
       for (int64_t k = start(m), last = start(m + 1); k < last; ++k) {
         const T value(values[k]);
         const S* const b = row_at<S>(v[4], columns[k]);
-        for (uint64_t n = 0; n < width; ++n) sums[n] += plain_product(value, T(b[n]));
+        for (uint64_t n = 0; n < width; ++n) sums[n] += host::multiply(value, T(b[n]));
       }
       std::transform(sums.begin(), sums.end(), elements<S>(v[0]) + m * width,
                      [](const T& s) { return S(s); });
@@ -71,7 +63,7 @@ void sample(const host_call& call) {
       T sum(0);
       if (width > 0) {
         const S *a = row_at<S>(v[3], rows[k]), *b = row_at<S>(v[4], columns[k]);
-        for (uint64_t n = 0; n < width; ++n) sum += plain_product(T(a[n]), T(b[n]));
+        for (uint64_t n = 0; n < width; ++n) sum += host::multiply(T(a[n]), T(b[n]));
       }
       elements<S>(v[0])[k] = S(sum);
     }

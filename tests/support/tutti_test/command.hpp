@@ -29,6 +29,9 @@ inline outcome run(const std::string& command) {
   return result;
 }
 
+/// For a shell.
+inline std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+
 inline bool has(const std::string& whole, const std::string& part) {
   return whole.find(part) != std::string::npos;
 }
@@ -46,8 +49,7 @@ inline std::size_t count(const outcome& end, const std::string& part) {
 
 /// A program in the folder of the running one, as a word of a shell command.
 inline std::string beside(const std::string& name) {
-  return "'" + (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string() +
-         "'";
+  return quoted(std::filesystem::read_symlink("/proc/self/exe").parent_path() / name);
 }
 
 }  // namespace tutti_test

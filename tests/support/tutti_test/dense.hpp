@@ -55,6 +55,19 @@ std::vector<double> read_as(const tutti::array& a) {
   return {values.begin(), values.end()};
 }
 
+inline constexpr tutti::dtype all_dtypes[] = {
+    tutti::dtype::boolean, tutti::dtype::i8,  tutti::dtype::i16,  tutti::dtype::i32,
+    tutti::dtype::i64,     tutti::dtype::u8,  tutti::dtype::u16,  tutti::dtype::u32,
+    tutti::dtype::u64,     tutti::dtype::f16, tutti::dtype::bf16, tutti::dtype::f32,
+    tutti::dtype::f64,     tutti::dtype::c64, tutti::dtype::c128};
+
+/// The elements of a, row-major.
+inline std::string bytes_of(const tutti::array& a) {
+  std::string bytes(a.nbytes(), '\0');
+  a.copy_to(bytes.data(), bytes.size());
+  return bytes;
+}
+
 /// The values of a, of any dtype that a double holds.
 inline dense read(const tutti::array& a) {
   using tutti::dtype;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -18,6 +19,13 @@
 #include "tutti/dlpack_structs.h"
 
 namespace tutti_test {
+
+/// 0 to n - 1.
+inline std::vector<float> counted(std::size_t n) {
+  std::vector<float> values(n);
+  std::iota(values.begin(), values.end(), 0.f);
+  return values;
+}
 
 /// The bytes of all elements, row-major. `base` stands for tensor.data, which need not be an
 /// address.

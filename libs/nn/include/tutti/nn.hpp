@@ -13,6 +13,7 @@
 #include "tutti/nn/losses.hpp"
 #include "tutti/nn/optimizers.hpp"
 #include "tutti/nn/pipeline.hpp"
+#include "tutti/nn/pooling.hpp"
 #include "tutti/nn/recurrent.hpp"
 #include "tutti/nn/sampling.hpp"
 #include "tutti/nn/trainer.hpp"

@@ -14,7 +14,7 @@
 #include "tutti/nn/activations.hpp"
 #include "tutti/nn/initializers.hpp"
 #include "tutti/nn/layer.hpp"
-#include "tutti/pooling.hpp"
+#include "tutti/nn/pooling.hpp"
 
 namespace tutti::nn {
 

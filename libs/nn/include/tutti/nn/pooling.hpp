@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sliding windows and pooling of spatial axes. x is [N, C, spatial...] with one to
-// three spatial axes, or with channel_order::last [N, spatial..., C]; results have the same order.
-// Extents that do not match throw shape_error, options out of range value_error, both with the
-// function and the values.
+// Pooling of spatial axes. x is [N, C, spatial...] with one to three spatial axes, or with
+// channel_order::last [N, spatial..., C]; results have the same order. Extents that do not match
+// throw shape_error, options out of range value_error, both with the function and the values. The
+// layers of these functions are in layers.hpp.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "tutti/convolution.hpp"
 
 namespace tutti {
-
-/// A view of all windows with these extents along `axes` (by default all axes): the axes become the
-/// window positions, and the axes of the windows come last, as in NumPy. Throws shape_error for a
-/// window that is empty or longer than its axis, or for more than 8 axes.
-TUTTI_API array sliding_window_view(const array& x, const shape& window,
-                                    const axis_list& axes = {});
-/// Elements at offset + sum of index * stride of the flattened array: a view if x is contiguous.
-/// Differentiable: gradients of repeated elements are added. Throws index_error if an element is
-/// outside of x.
-TUTTI_API array as_strided(const array& x, const shape& extents, const shape& strides,
-                           std::int64_t offset = 0);
 
 struct pooling_options {
   std::optional<per_axis> stride = {};  ///< default: the window

@@ -3,22 +3,20 @@
 // Maxima and means of windows. Maxima are computed along one axis after the other, as elementwise
 // chains over shifted slices, which are fused; wide windows are built by doubling. Means are
 // depthwise convolutions.
-#include "tutti/pooling.hpp"
+#include "tutti/nn/pooling.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "base/named_errors.hpp"
-#include "op/along.hpp"
-#include "op/convolution/windows.hpp"
 #include "tutti/error.hpp"
+#include "tutti/extension.hpp"
 #include "tutti/grad.hpp"
-#include "tutti/statistics.hpp"
+#include "tutti/host_memory.hpp"
 
 namespace tutti {
 namespace {
 
-using op::text;
 using op::window_geometry;
 
 // Properties of x with its channels first.
@@ -26,7 +24,7 @@ struct spatial_input {
   array x;
   shape extents;
   spatial_input(const array& given, channel_order order, const char* label) : x(given) {
-    const int rank = graph::get(given, label).extents.rank();
+    const int rank = op::extents_of(given, label).rank();
     if (rank < 3 || rank > 5)
       throw shape_error(std::string(label) +
                         ": x must have one to three spatial axes: " + given.shape().str());
@@ -62,18 +60,10 @@ struct winners {
 };
 
 // `count` elements from `start` on, every `step`th.
-array sliced(const array& a, int axis, std::int64_t start, std::int64_t count, std::int64_t step) {
-  if (!a.valid()) return a;
-  shape starts = a.shape(), extents = a.shape(), steps = a.shape();
-  for (int i = 0; i < a.ndim(); ++i) starts[i] = 0, steps[i] = 1;
-  starts[axis] = start;
-  extents[axis] = count;
-  steps[axis] = step;
-  return op::strided_slice(a, starts, extents, steps);
-}
 winners sliced(const winners& w, int axis, std::int64_t start, std::int64_t count,
                std::int64_t step) {
-  return {sliced(w.value, axis, start, count, step), sliced(w.place, axis, start, count, step)};
+  return {op::slice_along(w.value, axis, start, count, step),
+          w.place.valid() ? op::slice_along(w.place, axis, start, count, step) : array()};
 }
 
 // `first` is kept if both are equal, unless it is padding.
@@ -117,17 +107,11 @@ winners pooled(winners w, const window_geometry& g) {
   return w;
 }
 
-std::int64_t spatial_size(const array& x) {
-  std::int64_t count = 1;
-  for (int axis = 2; axis < x.ndim(); ++axis) count *= x.dim(axis);
-  return count;
-}
-
 // Position of each element in the flattened spatial axes.
 array places_in_planes(const array& x) {
   shape plane = x.shape();
   plane[0] = plane[1] = 1;
-  return broadcast_to(graph::iota(plane, x.node()->device), x.shape());
+  return broadcast_to(graph::iota(plane, op::device_of(x)), x.shape());
 }
 
 // Whether the windows are few elements side by side, none in two of them.
@@ -152,7 +136,7 @@ array spread_apart(const array& seen, const array& of, const window_geometry& g)
     array element = seen;
     std::int64_t rest = k;
     for (int i = g.spatial; i-- > 0; rest /= g.window[i])
-      element = sliced(element, 2 + i, rest % g.window[i], g.places[i], g.window[i]);
+      element = op::slice_along(element, 2 + i, rest % g.window[i], g.places[i], g.window[i]);
     const winners mine{element, broadcast_to(number(k), element.shape())};
     best = k == 0 ? mine : better(best, mine);
   }
@@ -173,11 +157,11 @@ array spread_apart(const array& seen, const array& of, const window_geometry& g)
   return whole == seen.shape() ? spread : pad(spread, behind);
 }
 
+// The gradient of any windows: cotangents added up where the largest elements are.
 array spread_by_place(const array& seen, const array& of, const window_geometry& g) {
-  const array best = pooled({seen, places_in_planes(seen)}, g).place;
-  const std::int64_t count = spatial_size(seen), planes = seen.dim(0) * seen.dim(1);
+  const array best = pooled({seen, graph::iota(seen.shape(), op::device_of(seen))}, g).place;
   const array sums =
-      op::scatter_along(reshape(of, {planes, -1}), reshape(best, {planes, -1}), 1, count);
+      op::scatter_rows(reshape(of, {1, of.size(), 1}), reshape(best, {best.size()}), seen.size());
   return reshape(sums, seen.shape());
 }
 
@@ -267,7 +251,7 @@ max_pool_result max_pool_with_indices(const array& given, const per_axis& window
   const spatial_input in(graph::detach(given), options.order, label);
   const window_geometry g = geometry_of(in, window, options, label);
   if (values.size() == 0)
-    return {values, op::zeros_on(values.shape(), dtype::i64, given.node()->device, label)};
+    return {values, op::zeros_on(values.shape(), dtype::i64, op::device_of(given), label)};
   array x = op::cast(in.x, values.dtype(), label), places = places_in_planes(x);
   if (g.has_padding()) {
     x = op::padded(x, g, 2, pad_mode::constant, lowest(values.dtype()));
@@ -286,7 +270,7 @@ array max_pool(const array& given, const per_axis& window, const pooling_options
     array x = op::cast(in.x, type, label);
     const shape to = pooled_shape(x, g);
     if (graph::checked_elements(to, type, label) == 0)
-      return in_order(op::zeros_on(to, type, x.node()->device, label), options.order);
+      return in_order(op::zeros_on(to, type, op::device_of(x), label), options.order);
     if (g.has_padding()) x = op::padded(x, g, 2, pad_mode::constant, lowest(type));
     return in_order(max_of_windows(x, g), options.order);
   });
@@ -296,14 +280,13 @@ array avg_pool(const array& given, const per_axis& window, const pooling_options
   const char* label = "avg_pool";
   return base::named(label, [&] {
     const spatial_input in(given, options.order, label);
-    spatial_input floats = in;
-    const array x = op::as_real_floating(in.x, label);
-    const dtype type = op::type_of(x, label);
-    floats.x = op::cast(x, graph::compute_dtype(type), label);
+    const dtype type = op::real_floating_type_of(in.x, label);
     const window_geometry g = geometry_of(in, window, options, label);
-    const shape to = pooled_shape(x, g);
+    const shape to = pooled_shape(in.x, g);
     if (graph::checked_elements(to, type, label) == 0)
-      return in_order(op::zeros_on(to, type, x.node()->device, label), options.order);
+      return in_order(op::zeros_on(to, type, op::device_of(in.x), label), options.order);
+    spatial_input floats = in;
+    floats.x = op::cast(in.x, graph::compute_dtype(type), label);
     const array means = mean_of_windows(floats, g, options.count_padding);
     return in_order(op::cast(means, type, label), options.order);
   });
@@ -390,7 +373,7 @@ array adaptive(const array& given, const per_axis& places, channel_order order, 
   }
   const dtype type = op::type_of(in.x, label);
   if (graph::checked_elements(extents, type, label) == 0)
-    return in_order(op::zeros_on(extents, type, in.x.node()->device, label), order);
+    return in_order(op::zeros_on(extents, type, op::device_of(in.x), label), order);
   array x = in.x;
   for (int i = 0; i < in.spatial(); ++i) x = along(x, i + 2, to[i]);
   return in_order(x, order);
@@ -418,8 +401,9 @@ array adaptive_max_pool(const array& x, const per_axis& places, channel_order or
 }
 
 array adaptive_avg_pool(const array& x, const per_axis& places, channel_order order) {
-  const array floats = op::as_real_floating(x, "adaptive_avg_pool");
-  return adaptive(floats, places, order, "adaptive_avg_pool", adaptive_mean);
+  const char* label = "adaptive_avg_pool";
+  const array floats = op::cast(x, op::real_floating_type_of(x, label), label);
+  return adaptive(floats, places, order, label, adaptive_mean);
 }
 
 }  // namespace tutti

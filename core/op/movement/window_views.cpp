@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Views of windows.
-#include "base/named_errors.hpp"
-#include "op/convolution/windows.hpp"
+#include "op/operands.hpp"
 #include "tutti/error.hpp"
 #include "tutti/grad.hpp"
-#include "tutti/pooling.hpp"
+#include "tutti/movement.hpp"
 
 namespace tutti {
 namespace {
-
-using op::text;
 
 // A view of x without history, whose gradient adds repeated elements. `places` are the row-major
 // positions of its elements in x.
@@ -48,7 +45,7 @@ array sliding_window_view(const array& x, const shape& window, const axis_list& 
   if (!axes.given())
     for (int axis = 0; axis < extents.rank(); ++axis) along.push_back(axis);
   if (along.rank() != window.rank())
-    throw value_error(name + "a window " + window.str() + " for " + text(along.rank()) +
+    throw value_error(name + "a window " + window.str() + " for " + std::to_string(along.rank()) +
                       " axes of " + extents.str());
   if (extents.rank() + window.rank() > max_rank)
     throw shape_error(name + "more than 8 axes: windows " + window.str() + " of " + extents.str());
@@ -85,7 +82,8 @@ array as_strided(const array& x, const shape& extents, const shape& strides, std
     throw value_error("as_strided: extents " + extents.str() + " with strides " + strides.str());
   const auto outside = [&] {
     throw index_error("as_strided: extents " + extents.str() + " with strides " + strides.str() +
-                      " from " + text(offset) + " reach beyond " + text(size) + " elements");
+                      " from " + std::to_string(offset) + " reach beyond " + std::to_string(size) +
+                      " elements");
   };
   if (graph::checked_elements(extents, x.dtype(), "as_strided") == 0)
     return op::zeros_on(extents, x.dtype(), x.node()->device);
