@@ -101,7 +101,7 @@ bool row_launch::are_apart(const access& a, const access& b, uint64_t rows) {
 }
 
 bool row_launch::takes(std::span<const joint_work* const> all, const joint_work& next) const {
-  const auto later = launch_of(&next).accesses(rows_);
+  const auto later = rows_ > 0 ? launch_of(&next).accesses(rows_) : std::nullopt;
   if (!later) return false;
   return std::all_of(all.begin(), all.end(), [&](const joint_work* work) {
     const auto earlier = *launch_of(work).accesses(rows_);
