@@ -36,13 +36,10 @@ static inline float tutti_turn_f32(uint m, uint a0, uint a1, uint a2, uint* high
 }
 //@end
 
-//@fn tutti_trig_f32
-// a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite. Selects choose the
-// words of 2/pi at the offset of a's exponent: there are eight constants, and gathers are slow.
-static inline float tutti_trig_f32(float a, int* q, float* e) {
-  uint i = as_uint(a);
-  int j = (int)(i >> 23) - 126;
-  j = j < 0 ? 0 : j;
+//@fn tutti_two_over_pi_f32
+// The 96 bits of 2/pi = 0x28be60db93... * 2^-38 from bit j on, for 0 <= j <= 129. Selects choose
+// the words: there are eight constants, and gathers are slow.
+static inline void tutti_two_over_pi_f32(int j, uint* w0, uint* w1, uint* w2) {
   int b = j & 128;
   uint a0 = b ? 0x4d377036u : 0x00000028u;
   uint a1 = b ? 0xd8a5664fu : 0xbe60db93u;
@@ -61,9 +58,19 @@ static inline float tutti_trig_f32(float a, int* q, float* e) {
   a3 = b ? a4 : a3;
   uint s = (uint)(j & 31);
   uint t = 31 - s;
-  a0 = (a0 << s) | ((a1 >> 1) >> t);
-  a1 = (a1 << s) | ((a2 >> 1) >> t);
-  a2 = (a2 << s) | ((a3 >> 1) >> t);
+  *w0 = (a0 << s) | ((a1 >> 1) >> t);
+  *w1 = (a1 << s) | ((a2 >> 1) >> t);
+  *w2 = (a2 << s) | ((a3 >> 1) >> t);
+}
+//@end
+
+//@fn tutti_trig_f32
+// a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite.
+static inline float tutti_trig_f32(float a, int* q, float* e) {
+  uint i = as_uint(a);
+  int j = (int)(i >> 23) - 126;
+  uint a0, a1, a2;
+  tutti_two_over_pi_f32(j < 0 ? 0 : j, &a0, &a1, &a2);
   uint m = (i & 0x007fffffu) | 0x00800000u;
   uint h;
   float c = tutti_turn_f32(m, a0, a1, a2, &h);

@@ -89,6 +89,14 @@ class writer : private operation_assembler {
     vzeroupper();
     ret();
     align(32);
+    if (looks_up_) {
+      L(words_);
+      // As in math_f32_trig.cl; lookups read up to 16 words from each of the first four on.
+      for (const uint32_t word : {0x00000028u, 0xbe60db93u, 0x91054a7fu, 0x09d5f47du, 0x4d377036u,
+                                  0xd8a5664fu, 0x10e4107fu, 0x9458eaf7u})
+        dd(word);
+      for (int k = 8; k < 20; ++k) dd(0);
+    }
     for (auto& [bits, label] : constants_) {
       L(label);
       for (int k = 0; k < (has_masks() ? 1 : 4); ++k) dq(program_.wide ? bits : bits << 32 | bits);
@@ -260,6 +268,7 @@ std::unique_ptr<fused_loop> fused_loop::make(const description& what, uint32_t b
     return nullptr;
   plan.bits = bits;
   plan.program.masks = bits == 512;
+  plan.program.funnels = bits == 512 && __builtin_cpu_supports("avx512vbmi2") != 0;
   for (const instruction& one : what.instructions)
     plan.program.wide = plan.program.wide || width(one) == 8;
   loop->lanes_ = bits / (plan.program.wide ? 64 : 32);

@@ -33,6 +33,12 @@ struct lane_program {
     integer_minimum, integer_maximum,  // of 32 bits, or with `masks`
     natural_less, natural_minimum, natural_to_real,  // with `masks`
     multiply_high,  // the upper half of a product of u32
+    two_over_pi,  // the 32-bit word of 2/pi number a + `detail`, for a <= 4 and `detail` <= 3
+    shift_left_from,  // the upper word of a b << c, for c < 32; with `funnels`
+    // Of 64-bit words over pairs of 32-bit lanes, with `masks`: the even lanes' product; shifts by
+    // `detail`; a sum; the upper words of a in the even lanes and of b in the odd ones; and so the
+    // signed words a and b as f32.
+    wide_product, wide_shift_left, wide_shift_right, wide_sum, wide_upper, wide_to_real,
     shift_left, shift_right, shift_right_signed,  // by `detail`
     shift_left_by, shift_right_by, shift_right_signed_by,  // by b; u32: 0 from 32 on
     integer_to_real
@@ -55,8 +61,9 @@ struct lane_program {
     using std::runtime_error::runtime_error;
   };
 
-  bool wide = false;   // 64-bit lanes, else 32-bit
-  bool masks = false;  // conditions are bits of mask registers
+  bool wide = false;     // 64-bit lanes, else 32-bit
+  bool masks = false;    // conditions are bits of mask registers
+  bool funnels = false;  // AVX512_VBMI2
   std::vector<node> nodes;
 
   /// Returns the node with this value, an earlier one if possible.

@@ -316,6 +316,8 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   std::vector<int> free_, free_masks_;
   size_t spare_ = 0, spare_masks_ = masks;
   std::map<uint64_t, Xbyak::Label> constants_;
+  Xbyak::Label words_;  // of 2/pi
+  bool looks_up_ = false;
 };
 
 }  // namespace tutti::sdk

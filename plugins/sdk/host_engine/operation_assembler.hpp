@@ -33,6 +33,8 @@ class operation_assembler : protected loop_assembler {
         return flag(n, one.operand[0]);
       case op::multiply_high:
         return multiply_high(n, one.operand[0], one.operand[1]);
+      case op::shift_left_from:
+        return shift_left_from(n, one);
       default:
         break;
     }
@@ -114,6 +116,15 @@ class operation_assembler : protected loop_assembler {
         return TUTTI_WHOLE(vpsll, to, x, by);
       case op::shift_right:
         return TUTTI_WHOLE(vpsrl, to, x, by);
+      case op::wide_shift_left:
+        return vpsllq(to, x, by);
+      case op::wide_shift_right:
+        return vpsrlq(to, x, by);
+      case op::two_over_pi:
+        looks_up_ = true;
+        return vpermd(Xbyak::Ymm(to.getIdx(), to.getKind(), to.getBit()),
+                      Xbyak::Ymm(x.getIdx(), x.getKind(), x.getBit()),
+                      ptr[rip + words_ + 4 * static_cast<int>(one.detail)]);
       case op::integer_to_real:
         return vcvtdq2ps(to, x);
       case op::natural_to_real:
@@ -165,6 +176,17 @@ class operation_assembler : protected loop_assembler {
       case op::integer_multiply:
         if (program_.wide) throw lane_program::impossible("a product of i64");
         return vpmulld(to, x, y);
+      case op::wide_product:
+        return vpmuludq(to, x, y);
+      case op::wide_sum:
+        return vpaddq(to, x, y);
+      case op::wide_upper:
+        vpsrlq(scratch(2), y, 32);
+        vpsrlq(to, x, 32);
+        vpsllq(scratch(2), scratch(2), 32);
+        return vporq(to, to, scratch(2));
+      case op::wide_to_real:
+        return wide_to_real(to, x, y);
       case op::shift_left_by:
         return TUTTI_WHOLE(vpsllv, to, x, y);
       case op::shift_right_signed_by:
@@ -175,6 +197,25 @@ class operation_assembler : protected loop_assembler {
         break;
     }
     compare(one, to, x, y);
+  }
+
+  template <typename Last>
+  void wide_to_real(const Xmm& to, const Xmm& x, const Last& y) {
+    const Xbyak::Ymm even(scratch(0).getIdx()), odd(scratch(2).getIdx());
+    vcvtqq2ps(odd, y);
+    vcvtqq2ps(even, x);
+    vpmovzxdq(scratch(2), odd);
+    vpmovzxdq(scratch(0), even);
+    vpsllq(scratch(2), scratch(2), 32);
+    vporq(to, scratch(0), scratch(2));
+  }
+  void shift_left_from(uint32_t n, const node& one) {
+    const Xmm a = in_register(one.operand[0], 0), b = in_register(one.operand[1], 1);
+    const Xmm by = in_register(one.operand[2], 2);
+    const Xmm to = take(n);  // before the operands are released
+    vmovaps(to, a);
+    vpshldvd(to, b, by);
+    for (uint32_t operand : one.operand) used(operand);
   }
 
   // The result replaces an operand that is not used again, preferably the addend.

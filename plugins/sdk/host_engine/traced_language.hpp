@@ -208,6 +208,37 @@ inline integer operator>>(integer a, integer by) {
   return traced<integer>(op::shift_right_signed_by, 0, a, by);
 }
 inline natural mul_hi(natural a, natural b) { return traced<natural>(op::multiply_high, 0, a, b); }
+// As tutti_turn_f32, for the even and the odd lanes.
+inline real turn(natural m, natural a0, natural a1, natural a2, natural* high) {
+  const auto right = [](natural a) { return traced<natural>(op::wide_shift_right, 32, a); };
+  const auto product = [](natural a, natural b) {
+    return traced<natural>(op::wide_product, 0, a, b);
+  };
+  const auto sum = [](natural a, natural b) { return traced<natural>(op::wide_sum, 0, a, b); };
+  const auto left = [](natural a, uint32_t by) {
+    return traced<natural>(op::wide_shift_left, by, a);
+  };
+  const auto number = [&](natural n, natural b0, natural b1, natural b2) {
+    return sum(sum(left(product(n, b0), 32), product(n, b1)), right(product(n, b2)));
+  };
+  const natural even = number(m, a0, a1, a2);
+  const natural odd = number(right(m), right(a0), right(a1), right(a2));
+  *high = traced<natural>(op::wide_upper, 0, even, odd);
+  return traced<real>(op::wide_to_real, 0, left(even, 2), left(odd, 2));
+}
+// As tutti_two_over_pi_f32, by lookups.
+inline void two_over_pi(integer j, natural* w0, natural* w1, natural* w2) {
+  const natural first(j >> 5), by(j & integer(31));
+  natural word[4];
+  for (uint32_t k = 0; k < 4; ++k) word[k] = traced<natural>(op::two_over_pi, k, first);
+  const auto from = [&](natural a, natural b) {
+    if (tracing->funnels) return traced<natural>(op::shift_left_from, 0, a, b, by);
+    return (a << by) | ((b >> 1) >> (natural(31) - by));
+  };
+  *w0 = from(word[0], word[1]);
+  *w1 = from(word[1], word[2]);
+  *w2 = from(word[2], word[3]);
+}
 // Without an unsigned comparison, flips the sign bits and compares as signed.
 inline truth operator<(natural a, natural b) {
   if (tracing->masks) return traced<truth>(op::natural_less, 0, a, b);

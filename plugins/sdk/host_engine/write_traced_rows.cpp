@@ -136,15 +136,23 @@ class row_writer {
   std::string text() const {
     std::string library = without_comments(detail::library_functions(words_, functions_));
     // AVX-512 has an instruction for this one, which takes no longer for denormal results.
-    const std::string scale = "tutti_scale_f32(float p, int n) {";
-    const size_t body = library.find(scale);
-    if (body == std::string::npos) throw std::runtime_error("no " + scale);
-    library.insert(body + scale.size(), " if (tracing->masks) return scaled(p, n); ");
+    begin(library, "tutti_scale_f32(float p, int n)", "if (tracing->masks) return scaled(p, n);");
+    begin(library, "tutti_turn_f32(uint m, uint a0, uint a1, uint a2, uint* high)",
+          "if (tracing->masks) return turn(m, a0, a1, a2, high);");
+    begin(library, "tutti_two_over_pi_f32(int j, uint* w0, uint* w1, uint* w2)",
+          "return two_over_pi(j, w0, w1, w2);");
     return join(with_types(picker(library).all()), rows_,
                 "constexpr traced_row traced_rows[] = {\n", table_, "};\n");
   }
 
  private:
+  static void begin(std::string& library, const std::string& function, const std::string& with) {
+    const std::string head = function + " {";
+    const size_t body = library.find(head);
+    if (body == std::string::npos) throw std::runtime_error("no " + head);
+    library.insert(body + head.size(), join(" ", with, " "));
+  }
+
   const dialect& words_;
   std::set<std::string> functions_;
   std::string rows_, table_;
