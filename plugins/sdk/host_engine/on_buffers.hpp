@@ -55,6 +55,10 @@ class engine_program {
   void check_ranges(const tutti_program_launch& launch, find_memory memory) const {
     loops_.check_ranges(launch, memory);
   }
+  /// Tells how long a launch took by run_points(), on all threads of the team.
+  void took(const tutti_program_launch& launch, uint64_t ns) const {
+    cost_.add(size_of(layout_, launch).units, ns);
+  }
 
  private:
   const program_interpreter loops_;

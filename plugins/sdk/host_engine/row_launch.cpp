@@ -2,6 +2,7 @@
 #include "sdk/host_engine/row_launch.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "sdk/host_layer/plain_arithmetic.hpp"
@@ -134,18 +135,24 @@ void row_launch::run_together(std::span<const joint_work* const> all) const {
         for (const access& b : accessed[later])
           if (a.written && a.base == b.base) streams[k] = false;
   const uint64_t at_once = std::clamp<uint64_t>(bytes_at_once / row_bytes, 1, rows_);
+  std::vector<std::atomic<uint64_t>> ns(all.size());
   team_.split((rows_ + at_once - 1) / at_once, 1, [&](uint64_t begin, uint64_t end) {
     const plain_arithmetic mode;
     for (uint64_t block = begin; block < end; ++block) {
       const uint64_t first = block * at_once, last = std::min(rows_, first + at_once);
       for (size_t k = 0; k < all.size(); ++k) {
         const row_launch& one = launch_of(all[k]);
-        const uint64_t points = one.kept_points() / rows_;
+        const uint64_t points = one.kept_points() / rows_, start = now_ns();
         one.code_->run_points(one.launch_.get(), memory_, first * points, last * points,
                               streams[k]);
+        ns[k].fetch_add(now_ns() - start, std::memory_order_relaxed);
       }
     }
   });
+  for (size_t k = 0; k < all.size(); ++k) {
+    const row_launch& one = launch_of(all[k]);
+    one.code_->took(one.launch_.get(), ns[k] / team_.size());
+  }
 }
 
 }  // namespace tutti::sdk
