@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,18 @@ void require_folded(const array& found, int count, reduction with, const std::st
   for (std::size_t i = 0; i < all.size(); ++i)
     require(std::abs(all[i] - folded(static_cast<std::int64_t>(i), count, with)) < 1e-2,
             what + ", element " + std::to_string(i) + ": " + std::to_string(all[i]));
+}
+
+// Devices of each rank, six at most.
+const std::vector<std::vector<int>> devices_of_ranks = {{1, 1}, {2, 2},    {1, 2},
+                                                        {3, 1}, {2, 2, 2}, {1, 3, 2}};
+
+device_group group_of(const std::vector<int>& counts, const job& j) {
+  const auto rank = static_cast<std::size_t>(j.rank());
+  const int first = std::accumulate(counts.begin(), counts.begin() + j.rank(), 0);
+  std::vector<device> own;
+  for (int n = 0; n < counts[rank]; ++n) own.push_back(gpu(first + n));
+  return {own, j};
 }
 
 }  // namespace
@@ -159,48 +172,180 @@ BOOST_AUTO_TEST_CASE(gradients_go_the_same_way) {
   });
 }
 
-// Groups of one, two and one device.
-BOOST_AUTO_TEST_CASE(groups_with_uneven_devices_are_summed) {
-  run_ranks(3, [&](const job& j) {
-    const std::vector<std::vector<device>> all = {{gpu(0)}, {gpu(1), gpu(2)}, {gpu(3)}};
-    const device_group group(all[static_cast<std::size_t>(j.rank())], j);
-    std::vector<array> own;
-    for (std::size_t i = 0; i < group.size(); ++i)
-      own.push_back(
-          values(101, dtype::f32, static_cast<int>(group.first() + i), group[i]).reshape({101}));
-    for (const reduction with : {reduction::sum, reduction::max, reduction::avg})
-      for (const array& found : collective::all_reduce(group, own, with))
-        require_folded(found, 4, with, "the group");
+// Each rank sums over its devices and, without them, over the job: deterministic sums do.
+BOOST_AUTO_TEST_CASE(groups_are_summed_on_all_devices_at_once) {
+  for (const std::vector<int>& counts : devices_of_ranks)
+    run_ranks(static_cast<int>(counts.size()), [&](const job& j) {
+      const device_group group = group_of(counts, j);
+      const int total = static_cast<int>(group.total());
+      for (const dtype type : {dtype::f32, dtype::bf16, dtype::i32, dtype::i16})
+        for (const std::int64_t n : {0, 1, 1001})
+          for (const reduction with :
+               {reduction::sum, reduction::prod, reduction::max, reduction::avg}) {
+            if (with == reduction::avg && !is_floating(type)) continue;
+            std::vector<array> own;
+            for (std::size_t i = 0; i < group.size(); ++i)
+              own.push_back(values(n, type, static_cast<int>(group.first() + i), group[i]));
+            const std::vector<array> found = collective::all_reduce(group, own, with);
+            const std::vector<array> other =
+                collective::all_reduce(group, own, with, {.deterministic = true});
+            for (std::size_t i = 0; i < group.size(); ++i) {
+              require(found[i].device() == group[i] && found[i].dtype() == type, "the result");
+              require_folded(found[i], total, with, std::string(name(type)));
+              require_folded(other[i], total, with, "through the job");
+            }
+          }
+      // Of bf16 added one after the other the sum would stay 256.
+      std::vector<array> coarse;
+      for (std::size_t i = 0; i < group.size(); ++i)
+        coarse.push_back(
+            array::from({group.first() + i == 0 ? 256.0F : 1.0F}, group[i]).astype(dtype::bf16));
+      for (const array& found : collective::all_reduce(group, coarse)) {
+        const float sum = found.astype(dtype::f32).item<float>();
+        require(sum == 2 * std::nearbyint((255.0 + total) / 2),
+                "the sum of bf16: " + std::to_string(sum) + " over " + std::to_string(total));
+      }
+      // Matrices, of which one is a view.
+      const auto matrix_of = [&](std::size_t i) {
+        const int place = static_cast<int>(group.first() + i);
+        const array whole = reshape(values(48, dtype::f32, place, group[i]), {8, 6});
+        return i == 0 ? transpose(whole, {1, 0}).wait() : transpose(whole, {1, 0}) + 0;
+      };
+      std::vector<array> matrices;
+      for (std::size_t i = 0; i < group.size(); ++i) matrices.push_back(matrix_of(i));
+      eval(matrices);
+      for (const array& m : matrices) m.wait();
+      j.barrier();
+      const int before = device_sums();
+      if (j.rank() == 0) reset_stats();
+      j.barrier();
+      const std::vector<array> sums = collective::all_reduce(group, matrices);
+      eval(sums);
+      j.barrier();
+      const statistics counted = stats();
+      require(counted.bytes_read + counted.bytes_written == 0, "copies to the host");
+      require(device_sums() - before == total, "sums on the devices");
+      j.barrier();
+      for (const array& m : sums)
+        require_folded(transpose(m, {1, 0}).flatten(), total, reduction::sum, "m");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_groups_are_those_through_the_job) {
+  for (const std::vector<int>& counts : devices_of_ranks)
+    run_ranks(static_cast<int>(counts.size()), [&](const job& j) {
+      const device_group group = group_of(counts, j);
+      std::vector<array> own;
+      for (std::size_t i = 0; i < group.size(); ++i)
+        own.push_back(values(7, dtype::f32, static_cast<int>(group.first() + i), group[i]));
+      const auto gradients = [&](reduction with, bool is_deterministic) {
+        return value_and_grad([&](const std::vector<array>& v) {
+                 array loss;
+                 for (const array& each :
+                      collective::all_reduce(group, v, with, {.deterministic = is_deterministic})) {
+                   const array one = sum(square(each)).to(group[0]);
+                   loss = loss.valid() ? loss + one : one;
+                 }
+                 return loss;
+               })(own)
+            .second;
+      };
+      for (const reduction with : {reduction::sum, reduction::prod, reduction::avg}) {
+        const int before = device_sums();
+        j.barrier();
+        const std::vector<array> found = gradients(with, false);
+        j.barrier();
+        if (with != reduction::prod)
+          require(device_sums() - before == 2 * static_cast<int>(group.total()), "both ways");
+        const std::vector<array> other = gradients(with, true);
+        for (std::size_t i = 0; i < group.size(); ++i)
+          require(max(abs(found[i] / other[i] - 1)).item<float>() < 1e-5F, "the gradient");
+      }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(differences_between_groups_are_found_before_anything_is_sent) {
+  run_ranks(2, [&](const job& j) {
+    const device_group group = group_of({2, 2}, j);
+    const auto sums = [&](std::int64_t n, reduction with) {
+      return collective::all_reduce(
+          group, {values(n, dtype::f32, 0, group[0]), values(n, dtype::f32, 0, group[1])}, with);
+    };
+    // Before and after the devices have been connected.
+    for (int round = 0; round < 2; ++round) {
+      require(message_of<shape_error>([&] {
+                sums(4 + j.rank(), reduction::sum);
+              }).starts_with("all_reduce: shapes differ"),
+              "shapes");
+      require(message_of<value_error>([&] {
+                sums(4, j.rank() == 0 ? reduction::sum : reduction::prod);
+              }).starts_with("all_reduce: reduction, root or axis is"),
+              "reductions");
+      sums(4, reduction::sum);
+    }
+    require(message_of<value_error>([&] {
+              if (j.rank() == 0)
+                j.barrier();
+              else
+                device_group other({gpu(1), gpu(0)}, j);
+            }).starts_with("job: rank 0 calls barrier and rank 1 calls all_gather"),
+            "another call");
   });
 }
 
 BOOST_AUTO_TEST_CASE(data_parallel_steps_are_those_of_one_device) {
-  run_ranks(3, [&](const job& j) {
-    const std::vector<std::vector<device>> all = {{gpu(0)}, {gpu(1), gpu(2)}, {gpu(3)}};
-    const device_group group(all[static_cast<std::size_t>(j.rank())], j);
-    const auto loss = [](const std::vector<array>& p, const std::vector<array>& batch) {
-      return mean(square(matmul(batch[0], p[0]) - batch[1]));
-    };
-    const array w = reshape(values(3, dtype::f32, 0, gpu(0)), {3, 1});
-    const array x = reshape(values(36, dtype::f32, 1, gpu(0)), {12, 3});
-    const array y = reshape(values(12, dtype::f32, 2, gpu(0)), {12, 1});
-    const auto [expected, gradients] = value_and_grad([&](const std::vector<array>& p) {
-      return loss(p, {x, y});
-    })({w});
-    const auto rows = [&](const array& a) {
-      return a(slice{4 * j.rank(), 4 * j.rank() + 4}).to(group[0]);
-    };
-    const int before = device_sums();
-    j.barrier();
-    const parallel_step step =
-        data_parallel(loss, group)({replicate(w, group)}, {rows(x), rows(y)});
-    const float whole = expected.item<float>();
-    require(std::abs(step.loss.item<float>() - whole) < 1e-6F * whole, "the loss");
-    for (const array& part : step.gradients[0].parts())
-      require(max(abs(part.to(gpu(0)) / gradients[0] - 1)).item<float>() < 1e-6F, "the gradient");
-    j.barrier();
-    require(device_sums() == before + 5, "two between the devices of rank 1, three over the ranks");
-  });
+  for (const std::vector<int>& counts : devices_of_ranks)
+    run_ranks(static_cast<int>(counts.size()), [&](const job& j) {
+      const device_group group = group_of(counts, j);
+      const data_parallel::stateful_function step =
+          [](const std::vector<array>& p, const std::vector<array>& state,
+             const std::vector<array>& batch, random::key) {
+            const array y = matmul(batch[0], p[0]) * p[1] - batch[1];
+            return loss_and_state{mean(square(y)), {mean(batch[0], {.axes = {{0}}}), state[1] + 1}};
+          };
+      const std::int64_t rows = 4 * j.size();
+      const array w = reshape(values(3, dtype::f32, 0, gpu(0)), {3, 1});
+      const array scale = values(1, dtype::f32, 1, gpu(0));
+      const array x = reshape(values(3 * rows, dtype::f32, 1, gpu(0)), {rows, 3});
+      const array y = reshape(values(rows, dtype::f32, 2, gpu(0)), {rows, 1});
+      const array steps = full({2}, std::int64_t{5}, dtype::i64, gpu(0));
+      // Rank 0 has one row.
+      const std::int64_t begin = j.rank() == 0 ? 0 : 4 * j.rank() - 3;
+      const auto own = [&](const array& a) {
+        return a(slice{begin, 4 * j.rank() + 1}).to(group[0]);
+      };
+      for (const bool is_deterministic : {false, true}) {
+        const data_parallel parallel(step, group,
+                                     {.batches = shares::equal(),
+                                      .bucket_bytes = 12,
+                                      .collectives = {.deterministic = is_deterministic}});
+        const std::vector<sharded> state = replicate({x(0), steps}, group);
+        const int before = device_sums();
+        j.barrier();
+        const parallel_step found =
+            parallel(replicate({w, scale}, group), state, {own(x), own(y)}, {});
+        eval(found.gradients[0].parts());
+        j.barrier();
+        // Two buckets of gradients and the loss, and the mean of the rows.
+        if (!is_deterministic)
+          require(device_sums() - before == 3 * static_cast<int>(group.total()), "sums");
+        const std::int64_t last = 4 * (j.size() - 1) + 1;
+        const auto [whole, whole_gradients] = value_and_grad([&](const std::vector<array>& p) {
+          return step(p, {x(0), steps}, {x(slice{0, last}), y(slice{0, last})}, {}).loss;
+        })({w, scale});
+        const float loss = whole.item<float>();
+        require(std::abs(found.loss.item<float>() - loss) < 1e-6F * loss, "the loss");
+        for (std::size_t p = 0; p < 2; ++p)
+          for (const array& part : found.gradients[p].parts())
+            require(max(abs(part.to(gpu(0)) / whole_gradients[p] - 1)).item<float>() < 1e-5F,
+                    "the gradient");
+        const array means = mean(x(slice{0, last}), {.axes = {{0}}});
+        for (const array& part : found.state[0].parts())
+          require(max(abs(part.to(gpu(0)) / means - 1)).item<float>() < 1e-5F, "the means");
+        for (const array& part : found.state[1].parts())
+          require(part.to_vector<std::int64_t>() == std::vector<std::int64_t>{6, 6}, "the steps");
+      }
+    });
 }
 
 // The one that makes the id, and one that joins.
@@ -213,37 +358,75 @@ BOOST_AUTO_TEST_CASE(what_one_rank_cannot_join_the_job_does) {
       for (int n = 0; n < 2; ++n)
         require_folded(j.all_reduce(values(5, dtype::f32, j.rank(), gpu(j.rank()))), 3,
                        reduction::sum, function);
+      // A group, whose ranks then sum over one device of each.
+      const device_group group = group_of({2, 1, 2}, j);
+      if (j.rank() == 2) fail_next("init_rank");
+      std::vector<array> own;
+      for (std::size_t i = 0; i < group.size(); ++i)
+        own.push_back(values(5, dtype::f32, static_cast<int>(group.first() + i), group[i]));
       j.barrier();
-      require(device_sums() == before, "sums on the devices");
+      for (int n = 0; n < 2; ++n)
+        for (const array& a : collective::all_reduce(group, own, reduction::avg))
+          require_folded(a, 5, reduction::avg, "the group");
+      j.barrier();
+      require(device_sums() == before + 6, "sums of the first devices");
     });
 }
 
 BOOST_AUTO_TEST_CASE(a_sum_that_fails_on_one_rank_ends_on_the_others) {
-  run_ranks(
-      3,
-      [&](const job& j) {
-        const array own = values(5, dtype::f32, j.rank(), gpu(j.rank()));
-        j.all_reduce(own);
-        if (j.rank() == 0) fail_next("all_reduce");
-        j.barrier();
-        const auto begin = std::chrono::steady_clock::now();
-        const std::string why = message_of<device_error>([&] { j.all_reduce(own); });
-        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-        require(why.find("NCCL") != std::string::npos ||
-                    why.find("did not finish within 1 s: a rank has died") != std::string::npos,
-                why);
-        require(took.count() < 3, "it took " + std::to_string(took.count()) + " s");
-        require(message_of<device_error>([&] {
-                  j.all_reduce(own);
-                }).find("all_reduce: the job has failed") == 0,
-                "later calls");
-      },
-      1);
+  for (const std::vector<int>& counts : {std::vector<int>{1, 1, 1}, {2, 1, 2}})
+    run_ranks(
+        3,
+        [&](const job& j) {
+          const device_group group = group_of(counts, j);
+          std::vector<array> own;
+          for (const device& d : group) own.push_back(values(5, dtype::f32, j.rank(), d));
+          collective::all_reduce(group, own);
+          if (j.rank() == 0) fail_next("all_reduce");
+          j.barrier();
+          const auto begin = std::chrono::steady_clock::now();
+          const std::string why =
+              message_of<device_error>([&] { collective::all_reduce(group, own); });
+          const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+          require(why.find("NCCL") != std::string::npos ||
+                      why.find("did not finish within 1 s: a rank has died") != std::string::npos,
+                  why);
+          require(took.count() < 3, "it took " + std::to_string(took.count()) + " s");
+          require(message_of<device_error>([&] {
+                    j.all_reduce(own[0]);
+                  }).find("all_reduce: the job has failed") == 0,
+                  "later calls");
+        },
+        1);
   // Other jobs use the same devices.
   run_ranks(2, [&](const job& j) {
     require_folded(j.all_reduce(values(5, dtype::f32, j.rank(), gpu(j.rank()))), 2, reduction::sum,
                    "another job");
   });
+}
+
+// Of one process: all wait for a value from elsewhere when the first fails.
+BOOST_AUTO_TEST_CASE(sums_behind_one_that_fails_fail_too) {
+  const device_group group({gpu(0), gpu(1)});
+  const array ones = full({300, 300}, 1.0, dtype::f32, device("reference"));
+  const array slow = (matmul(matmul(ones, ones), ones) / 90000).flatten().to(gpu(0));
+  const array other = full({90000}, 2.0, dtype::f32, gpu(1));
+  const auto require_three = [](const std::vector<array>& found) {
+    for (const array& a : found) BOOST_TEST(min(a).item<float>() == 3);
+  };
+  require_three(collective::all_reduce(group, {other.to(gpu(0)) / 2, other}));
+  std::vector<array> sums;
+  for (int n = 0; n < 8; ++n)
+    for (const array& a : collective::all_reduce(group, {slow, other})) sums.push_back(a);
+  const int before = device_sums();
+  fail_next("all_reduce");
+  eval(sums);
+  for (const array& a : sums) {
+    const std::string why = message_of<device_error>([&] { a.wait(); });
+    BOOST_TEST(why.find("all_reduce") != std::string::npos, why);
+  }
+  BOOST_TEST(device_sums() == before + 1);
+  require_three(collective::all_reduce(group, {slow, other}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -224,9 +224,9 @@ array reduce(const device_group& group, const std::vector<array>& values, const 
 
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
                               reduction with, const options& how) {
-  if (group.ranks()) return multi::over_ranks::all_reduce(group, values, with, how);
   exchange e("all_reduce", group, how);
   const std::vector<array> operands = checked_operands("all_reduce", group, values, with);
+  if (group.ranks()) return multi::over_ranks::all_reduce(group, operands, with, how);
   if (auto flat = multi::by_backend(group, operands, TUTTI_COLLECTIVE_ALL_REDUCE, with,
                                     operands[0].size(), how, "all_reduce"))
     return shaped(*flat, operands[0].shape());

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multi/collectives/over_ranks.hpp"
 
+#include "graph/build.hpp"
 #include "multi/groups/group_ranks.hpp"
 #include "multi/groups/participants.hpp"
 #include "multi/job/job_state.hpp"
+#include "multi/job/rank_devices.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::multi::over_ranks {
@@ -49,8 +51,31 @@ array reduce(const device_group& group, const std::vector<array>& values, const 
 
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
                               reduction with, const options& how) {
-  return collective::broadcast(group.local(),
-                               over_ranks::reduce(group, values, group[0], with, how), how);
+  const bool linear = with == reduction::sum || with == reduction::avg;  // and so its own adjoint
+  rank_devices devices(group, how);
+  if (!devices.reduce({values}, with) || (!linear && graph::gradient_trace::of_thread() != nullptr))
+    return collective::broadcast(group.local(),
+                                 over_ranks::reduce(group, values, group[0], with, how), how);
+  return between_ranks(
+      *group.ranks()->state(), values,
+      [&](const auto& v) { return devices.all_reduce({v}, with)[0]; },
+      [=](const auto&, const auto&, const auto& cotangents) {
+        return over_ranks::all_reduce(group, cotangents, with, how);
+      });
+}
+
+std::vector<std::vector<array>> sums(const device_group& group,
+                                     const std::vector<std::vector<array>>& values,
+                                     const options& how) {
+  rank_devices devices(group, how);
+  if (devices.reduce(values, reduction::sum)) return devices.all_reduce(values, reduction::sum);
+  std::vector<array> firsts;
+  for (const std::vector<array>& v : values)
+    firsts.push_back(collective::all_reduce(group.local(), v, reduction::sum, how)[0]);
+  std::vector<std::vector<array>> out;
+  for (const array& total : group.ranks()->all_reduce(firsts))
+    out.push_back(collective::broadcast(group.local(), total, how));
+  return out;
 }
 
 std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,

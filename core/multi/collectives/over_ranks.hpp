@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The collectives of tutti/collective.hpp for groups over the ranks of a job: within each rank as
-// for its devices alone, between the ranks by the job.
+// for its devices alone, between the ranks by the job; or over all devices at once (rank_devices).
 #pragma once
 
 #include <vector>
@@ -19,6 +19,10 @@ array reduce(const device_group& group, const std::vector<array>& values, const 
              reduction with, const options& how);
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
                               reduction with, const options& how);
+/// The sums of several lists of flat arrays at once, values[list][member], without gradients.
+std::vector<std::vector<array>> sums(const device_group& group,
+                                     const std::vector<std::vector<array>>& values,
+                                     const options& how);
 std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
                                   reduction with, integer axis, const options& how);
 std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "multi/groups/group_ranks.hpp"
+#include "multi/job/rank_devices.hpp"
 #include "plugin/registry.hpp"
 #include "tutti/error.hpp"
 
@@ -36,6 +37,9 @@ std::shared_ptr<const multi::group_ranks> meet(const device_group& own, const jo
           .to_vector<std::int64_t>();
   for (const std::int64_t n : counts)
     out->begins.push_back(out->begins.back() + static_cast<std::size_t>(n));
+  std::vector<std::int64_t> places;
+  for (const device& d : own) places.push_back(multi::place_of(d));
+  out->places = ranks.all_gather(array::from(places, own[0])).to_vector<std::int64_t>();
   for (auto at = all.begin(); at != all.end();) {
     const auto end = std::find(at, all.end(), '\n');
     out->names.emplace_back(at, end);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace tutti::multi {
 
 struct group_ranks {
   tutti::job job{nullptr};
-  std::vector<std::string> names;   ///< "rank 1 cuda:0", of all devices
-  std::vector<std::size_t> begins;  ///< position of each rank's first device, and the end
+  std::vector<std::string> names;    ///< "rank 1 cuda:0", of all devices
+  std::vector<std::size_t> begins;   ///< position of each rank's first device, and the end
+  std::vector<std::int64_t> places;  ///< of all devices (rank_devices.hpp)
 };
 
 }  // namespace tutti::multi

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <variant>
 
 #include "multi/collectives/backend.hpp"
 #include "multi/groups/participants.hpp"
@@ -27,7 +26,6 @@ using collective::reduction;
 using multi::array_record;
 using multi::caller_tags;
 using multi::job_state;
-using multi::place_of;
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a message
 // For reductions: one chunk is sent while the next is added. Open MPI 4 does not split them.
@@ -112,11 +110,6 @@ void require_reducible(const std::vector<array>& values, reduction with) {
   }
 }
 
-// Communication libraries do not support f16 and bf16.
-array widened(const array& a) {
-  return a.dtype() == dtype::f16 || a.dtype() == dtype::bf16 ? a.astype(dtype::f32) : a;
-}
-
 /// Values combined into one message: values[first] to values[last - 1].
 struct bucket {
   std::size_t first, last;
@@ -134,7 +127,7 @@ std::vector<bucket> buckets_of(const std::vector<array>& values, std::uint64_t m
       const bool fits = next.dtype() == values[first].dtype() && bytes <= most &&
                         next.device() == values[first].device();
       if (last > first && !fits) break;
-      flat.push_back(widened(next).flatten());
+      flat.push_back(multi::widened(next).flatten());
     }
     out.push_back({first, last, multi::join(flat, 0)});
   }
@@ -188,32 +181,37 @@ class transfer {
 // The values of job::all_reduce.
 std::vector<array> reduced(job_state& job, const std::vector<array>& values, reduction with,
                            std::uint64_t bucket_bytes) {
-  const std::vector<std::int64_t> places = job.agree("all_reduce", static_cast<std::int32_t>(with),
-                                                     records_of(values), -1, place_of(values));
+  std::int64_t place = values.empty() ? -1 : multi::place_of(values[0].device());
+  for (const array& a : values)
+    if (!(a.device() == values[0].device())) place = -1;
+  const std::vector<std::int64_t> places =
+      job.agree("all_reduce", static_cast<std::int32_t>(with), records_of(values), -1, place);
   const std::vector<bucket> buckets = buckets_of(values, bucket_bytes);
   std::vector<array> joined;
   for (const bucket& b : buckets) joined.push_back(b.joined);
   eval(joined);
   if (joined.empty()) return {};
-  multi::rank_devices devices(job, joined[0].device(), places);
+  std::vector<std::size_t> begins(places.size() + 1);  // of one device of each rank
+  std::iota(begins.begin(), begins.end(), std::size_t{0});
+  multi::rank_devices devices(job, {joined[0].device()}, places, begins);
+  multi::reductions_of_devices flat;
+  for (const array& a : joined) flat.push_back({a});
+  const bool on_devices = devices.reduce(flat, with);
+  if (on_devices) flat = devices.all_reduce(flat, with);
   tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_ALL_REDUCE);
   what.reduction = multi::code_of(with);
-  std::vector<std::variant<transfer, array>> moving;
+  std::vector<transfer> transfers;
   for (const array& a : joined) {  // waits for one while earlier ones are in transfer
-    if (devices.reduces(a, multi::code_of(with))) {
-      moving.emplace_back(devices.start(a, multi::code_of(with)));
-      continue;
-    }
+    if (on_devices) break;
     what.dtype = static_cast<std::int32_t>(real_dtype(a.dtype()));  // complex: both parts
-    moving.emplace_back(transfer(job, "all_reduce", what,
-                                 message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_ALL_REDUCE))));
+    transfers.emplace_back(job, "all_reduce", what,
+                           message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_ALL_REDUCE)));
   }
 
   std::vector<array> out;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    auto* const sent = std::get_if<transfer>(&moving[i]);
-    array reduced = sent != nullptr ? sent->finish() : devices.finish(std::get<array>(moving[i]));
-    if (with == reduction::avg) reduced = reduced / static_cast<double>(job.size());
+    array reduced = on_devices ? flat[i][0] : transfers[i].finish();
+    if (with == reduction::avg && !on_devices) reduced = reduced / static_cast<double>(job.size());
     std::int64_t at = 0;
     for (std::size_t v = buckets[i].first; v < buckets[i].last; ++v) {
       const std::int64_t end = at + values[v].size();

@@ -115,12 +115,12 @@ class TUTTI_INTERNAL_API job_state {
     }
   }
 
-  /// Devices of all ranks that have been connected or not, by their places (rank_devices.hpp).
+  /// Devices of all ranks that have been connected or not, by places and begins (rank_devices.hpp).
   struct connection {
     runtime::rank_communicator* all = nullptr;
     std::uint64_t offered = 0;  ///< reductions and dtypes, none after a failure
   };
-  std::map<std::vector<std::int64_t>, connection> connected;
+  std::map<std::pair<std::vector<std::int64_t>, std::vector<std::size_t>>, connection> connected;
 
   /// Messages of a rank to itself.
   void keep(const array& value, int tag);

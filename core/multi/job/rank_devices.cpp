@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include "multi/collectives/backend.hpp"
+#include "multi/groups/group_ranks.hpp"
 #include "plugin/raii.hpp"
 #include "runtime/transfer/collectives.hpp"
 #include "tutti/error.hpp"
@@ -18,12 +19,9 @@
 namespace tutti::multi {
 namespace {
 
-constexpr tutti_reduction reductions[] = {TUTTI_REDUCE_SUM, TUTTI_REDUCE_PROD, TUTTI_REDUCE_MIN,
-                                          TUTTI_REDUCE_MAX};
-
-// One bit of a set of reductions of dtypes.
-std::uint64_t bit_of(std::size_t reduction, dtype type) {
-  return std::uint64_t{1} << (16 * reduction + static_cast<std::size_t>(type));
+// One bit of a set of reductions, from sum to max, of dtypes.
+std::uint64_t bit_of(int reduction, dtype type) {
+  return std::uint64_t{1} << (16 * (reduction - TUTTI_REDUCE_SUM) + static_cast<int>(type));
 }
 
 // A store of one key, which one rank sets and all others get. The exchange is one of the job, in
@@ -97,10 +95,11 @@ std::uint64_t connect(job_state& job, runtime::rank_communicator& own, std::size
   const bool done = own.create(fmt::format("ranks {}", number), {all, all->store()}, limit);
   all->give_up();
   std::uint64_t offered = 0;
-  for (std::size_t r = 0; done && r < std::size(reductions); ++r)
+  for (int with = TUTTI_REDUCE_SUM; done && with <= TUTTI_REDUCE_MAX; ++with)
     for (int type = static_cast<int>(dtype::i8); type <= static_cast<int>(dtype::f64); ++type)
-      if (own.supports(TUTTI_COLLECTIVE_ALL_REDUCE, static_cast<dtype>(type), reductions[r]))
-        offered |= bit_of(r, static_cast<dtype>(type));
+      if (own.supports(TUTTI_COLLECTIVE_ALL_REDUCE, static_cast<dtype>(type),
+                       static_cast<tutti_reduction>(with)))
+        offered |= bit_of(with, static_cast<dtype>(type));
   // Others may still wait in their plugins for a rank that has failed.
   for (const std::int64_t others :
        job.agree("all_reduce", 0, {}, -1, static_cast<std::int64_t>(offered), 2 * limit))
@@ -110,53 +109,75 @@ std::uint64_t connect(job_state& job, runtime::rank_communicator& own, std::size
 
 }  // namespace
 
-std::int64_t place_of(std::span<const array> values) {
-  const detail::opened_device* own = nullptr;
-  for (const array& a : values) {
-    const detail::opened_device& on = detail::get(a.device());
-    if (own != nullptr && own != &on) return -1;
-    own = &on;
-  }
-  if (own == nullptr || !own->plugin->has_collective) return -1;
-  const std::uint64_t plugin = hash_of_bytes(std::as_bytes(std::span(own->plugin->name)));
-  return static_cast<std::int64_t>((plugin & 0x7fffffff) << 16 | (own->index & 0xffff));
+std::int64_t place_of(const device& on) {
+  const detail::opened_device& own = detail::get(on);
+  if (!own.plugin->has_collective) return -1;
+  const std::uint64_t plugin = hash_of_bytes(std::as_bytes(std::span(own.plugin->name)));
+  return static_cast<std::int64_t>((plugin & 0x7fffffff) << 16 | (own.index & 0xffff));
 }
 
-rank_devices::rank_devices(job_state& job, const device& own,
-                           const std::vector<std::int64_t>& places)
-    : job_(job) {
+array widened(const array& a) {
+  return a.dtype() == dtype::f16 || a.dtype() == dtype::bf16 ? a.astype(dtype::f32) : a;
+}
+
+rank_devices::rank_devices(job_state& job, const std::vector<device>& own,
+                           const std::vector<std::int64_t>& places,
+                           const std::vector<std::size_t>& begins)
+    : job_(job), count_(static_cast<double>(places.size())) {
   for (const std::int64_t place : places)
     if (place < 0 || place >> 16 != places[0] >> 16) return;
-  auto& known = job.connected;
-  const auto [found, is_new] = known.try_emplace(places);
-  if (is_new) {
+  const std::pair key(places, begins);
+  if (!job.connected.contains(key)) {
+    job.agree("all_reduce", 0, {});  // no rank makes another call
+    std::vector<const detail::opened_device*> members;
+    for (const device& d : own) members.push_back(&detail::get(d));
     // It has a thread, and so is never destroyed.
-    found->second.all = new runtime::rank_communicator(detail::get(own), job.rank(), job.size());
-    found->second.offered = connect(job, *found->second.all, known.size());
+    auto* const all = new runtime::rank_communicator(
+        members, begins[static_cast<std::size_t>(job.rank())], places.size());
+    job.connected[key] = {all, connect(job, *all, job.connected.size())};
   }
-  all_ = found->second.all;
-  offered_ = found->second.offered;
+  all_ = job.connected[key].all;
+  offered_ = job.connected[key].offered;
 }
 
-bool rank_devices::reduces(const array& a, tutti_reduction with) const {
-  const auto r = static_cast<std::size_t>(
-      std::find(std::begin(reductions), std::end(reductions), with) - std::begin(reductions));
-  return a.size() > 0 && (offered_ & bit_of(r, a.dtype())) != 0;
+rank_devices::rank_devices(const device_group& group, const collective::options& how)
+    : rank_devices(*group.ranks()->state(), group.members(),
+                   how.algorithm == collective::algorithm::automatic && !how.deterministic
+                       ? group.all_ranks().places
+                       : std::vector<std::int64_t>{-1},
+                   group.all_ranks().begins) {
+  have_agreed_ = false;
 }
 
-array rank_devices::start(const array& flat, tutti_reduction with) {
-  return job_.ending([&] {
-    const array own = contiguous(flat);
-    own.wait();  // the time limit is for the other ranks
-    return all_->all_reduce(own, with, job_.time_limit());
+bool rank_devices::reduce(const reductions_of_devices& values, collective::reduction with) const {
+  return std::all_of(values.begin(), values.end(), [&](const std::vector<array>& each) {
+    return each[0].size() > 0 && (offered_ & bit_of(code_of(with), widened(each[0]).dtype())) != 0;
   });
 }
 
-array rank_devices::finish(const array& result) {
-  return job_.ending([&] {
-    all_->finish(result, job_.time_limit());
-    return result;
+reductions_of_devices rank_devices::all_reduce(reductions_of_devices values,
+                                               collective::reduction with) {
+  std::vector<array_record> records;
+  std::vector<array> all;
+  for (std::vector<array>& each : values) {
+    records.push_back(describe(each[0]));
+    for (array& a : each) all.push_back(a = contiguous(widened(a).flatten()));
+  }
+  if (!have_agreed_) job_.agree("all_reduce", static_cast<std::int32_t>(with), records);
+  eval(all);
+  job_.ending([&] {
+    for (std::vector<array>& each : values) {
+      for (const array& a : each) a.wait();  // the time limit is for the other ranks
+      each = all_->all_reduce(each, code_of(with), job_.time_limit());
+    }
+    for (const std::vector<array>& each : values) all_->finish(each, job_.time_limit());
   });
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (array& a : values[i]) {
+      if (with == collective::reduction::avg) a = a / count_;
+      a = a.reshape(extents_of(records[i])).astype(static_cast<dtype>(records[i].dtype));
+    }
+  return values;
 }
 
 }  // namespace tutti::multi

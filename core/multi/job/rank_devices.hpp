@@ -3,12 +3,13 @@
 // Devices of the ranks of a job that their plugin connects (NCCL in cuda).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "multi/job/job_state.hpp"
 #include "tutti/array.hpp"
+#include "tutti/device_group.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::runtime {
@@ -17,29 +18,41 @@ class rank_communicator;
 
 namespace tutti::multi {
 
-/// Number by which the ranks know the device of `values`; -1 if there is not exactly one, or if its
-/// plugin has no collectives. Devices of different plugins differ in the bits from 16 on.
-std::int64_t place_of(std::span<const array> values);
+/// Number by which the ranks know a device; -1 if its plugin has no collectives. Devices of
+/// different plugins differ in the bits from 16 on.
+std::int64_t place_of(const device& on);
 
-/// What connects one device of each rank.
+/// f16 and bf16 as f32: MPI does not support them, and NCCL rounds after each addition.
+array widened(const array& a);
+
+/// Arrays by reduction and device.
+using reductions_of_devices = std::vector<std::vector<array>>;
+
+/// What connects devices of all ranks.
 class rank_devices {
  public:
-  /// Called by all ranks, with the places of all. The first call for these places connects them; a
-  /// failure on any rank is one of all, and stays.
-  rank_devices(job_state& job, const device& own, const std::vector<std::int64_t>& places);
+  /// Called by all ranks, with the places of all devices, and the positions of each rank's first
+  /// one and of the end. The first call for these connects them; a failure on any rank is one of
+  /// all, and stays.
+  rank_devices(job_state& job, const std::vector<device>& own,
+               const std::vector<std::int64_t>& places, const std::vector<std::size_t>& begins);
+  /// Those of a group over ranks, unless the caller selects an algorithm or an order. The ranks
+  /// agree on each call.
+  rank_devices(const device_group& group, const collective::options& how);
 
-  /// Whether sums and so on of these arrays go through the devices: the same on all ranks that have
-  /// arrays of the same dtype and size.
-  bool reduces(const array& a, tutti_reduction with) const;
-  /// Waits for the flat array of this rank, and launches the reduction of those of all.
-  array start(const array& flat, tutti_reduction with);
-  /// Returns when the result is available. A failure of start or finish ends the job for this rank.
-  array finish(const array& result);
+  /// Whether these reductions go through the devices: the same on all ranks that have arrays of the
+  /// same dtypes and sizes.
+  bool reduce(const reductions_of_devices& values, collective::reduction with) const;
+  /// Reduces over all devices at once. Returns when the results are available. A failure ends the
+  /// job for this rank.
+  reductions_of_devices all_reduce(reductions_of_devices values, collective::reduction with);
 
  private:
   job_state& job_;
+  double count_;  // of all devices
   runtime::rank_communicator* all_ = nullptr;
   std::uint64_t offered_ = 0;
+  bool have_agreed_ = true;
 };
 
 }  // namespace tutti::multi

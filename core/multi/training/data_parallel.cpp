@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "multi/collectives/over_ranks.hpp"
 #include "multi/groups/participants.hpp"
 #include "tutti/multi.hpp"
 
@@ -80,40 +81,44 @@ class member_step {
   double share_ = 0;
 };
 
-// Sums one bucket, parameters first to last, over the members: gradients of one dtype, flattened
-// and concatenated.
-void reduce_bucket(const device_group& group, gradients_by_member& gradients, std::size_t first,
-                   std::size_t last, const collective::options& how) {
-  std::vector<array> joined;
-  for (const auto& own : gradients) {
-    std::vector<array> flat;
-    for (std::size_t p = first; p < last; ++p) flat.push_back(own[p].flatten());
-    joined.push_back(multi::join(flat, 0));
-  }
-  joined = collective::all_reduce(group, joined, collective::reduction::sum, how);
-  for (std::size_t m = 0; m < group.size(); ++m) {
-    std::int64_t at = 0;
-    for (std::size_t p = first; p < last; ++p) {
-      array& g = gradients[m][p];
-      const std::int64_t end = at + g.size();
-      g = multi::piece(joined[m], 0, at, end).reshape(g.shape());
-      at = end;
-    }
-  }
-}
-
+// Sums over all devices, in buckets of parameters of one dtype, flattened and concatenated.
 void reduce_gradients(const device_group& group, gradients_by_member& gradients,
                       const data_parallel_options& options) {
-  const std::vector<array>& like = gradients[0];
-  for (std::size_t last = like.size(); last > 0;) {
+  const std::vector<array> like = gradients[0];
+  std::vector<std::size_t> ends{like.size()};  // of the buckets, and the begin of the last one
+  gradients_by_member joined;                  // by bucket
+  while (ends.back() > 0) {
+    const std::size_t last = ends.back();
     std::size_t first = last - 1;
     std::size_t bytes = like[first].nbytes();
     while (first > 0 && like[first - 1].dtype() == like[first].dtype() &&
            bytes + like[first - 1].nbytes() <= options.bucket_bytes)
       bytes += like[--first].nbytes();
-    reduce_bucket(group, gradients, first, last, options.collectives);
-    last = first;
+    joined.emplace_back();
+    for (const auto& own : gradients) {
+      std::vector<array> flat;
+      for (std::size_t p = first; p < last; ++p) flat.push_back(own[p].flatten());
+      joined.back().push_back(multi::join(flat, 0));
+    }
+    ends.push_back(first);
   }
+  if (group.ranks() && !joined.empty()) {
+    joined = multi::over_ranks::sums(group, joined, options.collectives);
+  } else {
+    for (std::vector<array>& bucket : joined)
+      bucket =
+          collective::all_reduce(group, bucket, collective::reduction::sum, options.collectives);
+  }
+  for (std::size_t b = 0; b < joined.size(); ++b)
+    for (std::size_t m = 0; m < group.size(); ++m) {
+      std::int64_t at = 0;
+      for (std::size_t p = ends[b + 1]; p < ends[b]; ++p) {
+        array& g = gradients[m][p];
+        const std::int64_t end = at + g.size();
+        g = multi::piece(joined[b][m], 0, at, end).reshape(g.shape());
+        at = end;
+      }
+    }
 }
 
 std::vector<sharded> replicas(const device_group& group, const gradients_by_member& values) {
@@ -123,27 +128,6 @@ std::vector<sharded> replicas(const device_group& group, const gradients_by_memb
     for (const std::vector<array>& own : values) copies.push_back(own[i]);
     out.push_back(sharded::from_replicas(group, copies));
   }
-  return out;
-}
-
-// The mean of the members' states, weighted by their rows.
-std::vector<sharded> mean_state(const device_group& group, const std::vector<member_step>& members,
-                                const data_parallel_options& options) {
-  auto first = std::find_if(members.begin(), members.end(),
-                            [](const member_step& m) { return m.share() > 0; });
-  if (first == members.end()) first = members.begin();  // the rows belong to other ranks
-  gradients_by_member floating(members.size());
-  for (const array& s : first->state()) {
-    if (!is_floating(s.dtype())) continue;
-    const auto i = static_cast<std::size_t>(&s - first->state().data());
-    for (std::size_t m = 0; m < members.size(); ++m)
-      floating[m].push_back(members[m].state()[i] * members[m].share());
-  }
-  reduce_gradients(group, floating, options);
-  std::vector<sharded> means = replicas(group, floating), out;
-  std::size_t next = 0;
-  for (const array& s : first->state())
-    out.push_back(is_floating(s.dtype()) ? means[next++] : replicate(s, group));
   return out;
 }
 
@@ -160,25 +144,31 @@ struct rows_of_ranks {
   std::vector<std::int64_t> all;
 };
 
-// Sums the results of the ranks, each for its part of the rows: last parameters first, then state
-// and loss. State that is not floating is taken from the first rank with rows.
-void exchange(const device_group& group, int first, std::size_t bucket_bytes, parallel_step& step) {
-  const job& ranks = *group.ranks();
-  const auto copies = [&](const array& value) {
-    return sharded::from_replicas(group, collective::broadcast(group.local(), value));
-  };
-  std::vector<array> values;
-  for (auto g = step.gradients.rbegin(); g != step.gradients.rend(); ++g)
-    values.push_back(g->parts()[0]);
-  for (const sharded& s : step.state)
-    if (is_floating(s.dtype())) values.push_back(s.parts()[0]);
-  values.push_back(step.loss);
-  values = ranks.all_reduce(values, collective::reduction::sum, bucket_bytes);
-  auto next = values.begin();
-  for (auto g = step.gradients.rbegin(); g != step.gradients.rend(); ++g) *g = copies(*next++);
-  for (sharded& s : step.state)
-    s = copies(is_floating(s.dtype()) ? *next++ : ranks.broadcast(s.parts()[0], first));
-  step.loss = *next;
+// The mean of the members' states, weighted by their rows. State that is not floating is that of
+// the first member with rows.
+std::vector<sharded> mean_state(const device_group& group, const std::vector<member_step>& members,
+                                const data_parallel_options& options, int first_rank) {
+  auto first = std::find_if(members.begin(), members.end(),
+                            [](const member_step& m) { return m.share() > 0; });
+  if (first == members.end()) first = members.begin();  // the rows belong to other ranks
+  gradients_by_member floating(members.size());
+  for (const array& s : first->state()) {
+    if (!is_floating(s.dtype())) continue;
+    const auto i = static_cast<std::size_t>(&s - first->state().data());
+    for (std::size_t m = 0; m < members.size(); ++m)
+      floating[m].push_back(members[m].state()[i] * members[m].share());
+  }
+  reduce_gradients(group, floating, options);
+  std::vector<sharded> means = replicas(group, floating), out;
+  std::size_t next = 0;
+  for (const array& s : first->state())
+    out.push_back(is_floating(s.dtype()) ? means[next++]
+                  : group.ranks()
+                      ? sharded::from_replicas(
+                            group, collective::broadcast(group.local(),
+                                                         group.ranks()->broadcast(s, first_rank)))
+                      : replicate(s, group));
+  return out;
 }
 
 void check_replicated(const char* what, const device_group& group,
@@ -320,22 +310,25 @@ parallel_step data_parallel::step_of_rank(const std::vector<sharded>& parameters
     gradients.push_back(m.gradients());
     if (m.loss().valid()) losses.push_back(m.loss().to(group_[0]));
   }
-  // Every rank's loss has the same dtype, even without rows.
-  const dtype type = parameters[0].dtype() == dtype::f64 ? dtype::f64 : dtype::f32;
-  if (ranks && losses.empty()) losses.push_back(zeros({}, type, group_[0]));
+  if (ranks) {  // the losses as one more gradient, of the same dtype even without rows
+    const dtype type = parameters[0].dtype() == dtype::f64 ? dtype::f64 : dtype::f32;
+    for (std::size_t m = 0; m < group_.size(); ++m)
+      gradients[m].push_back(members[m].loss().valid() ? members[m].loss().astype(type)
+                                                       : zeros({}, type, group_[m]));
+  }
+  if (group_.size() > 1 || ranks) reduce_gradients(group_, gradients, options_);
+  if (ranks) {
+    losses = {gradients[0].back()};
+    for (std::vector<array>& own : gradients) own.pop_back();
+  }
   parallel_step out{losses[0], {}, {}};
   for (std::size_t i = 1; i < losses.size(); ++i) out.loss = out.loss + losses[i];
-  if (group_.size() > 1) reduce_gradients(local, gradients, options_);
   if (group_.size() > 1 || ranks) {
-    out.state = mean_state(local, members, options_);
+    out.state = mean_state(group_, members, options_, ranks ? of_ranks->first() : 0);
   } else {
     out.state = replicas(group_, {members[0].state()});
   }
   out.gradients = replicas(group_, gradients);
-  if (ranks) {
-    out.loss = out.loss.astype(type);
-    exchange(group_, of_ranks->first(), options_.bucket_bytes, out);
-  }
   return out;
 }
 

@@ -33,8 +33,6 @@ using detail::opened_device;
 using graph::collective_call;
 using members_list = std::vector<const opened_device*>;
 
-using communicators = std::vector<tutti_communicator*>;  // empty: refused
-
 std::mutex& communicators_mutex() {
   static auto* const mutex = new std::mutex;
   return *mutex;
@@ -53,8 +51,8 @@ std::string new_identifier() {
 }
 
 // The members get the ranks from `first` on. Throws device_error.
-communicators create(const members_list& members, int first, tutti_communicator_desc desc) {
-  communicators made(members.size());
+communicators create(const members_list& members, std::size_t first, tutti_communicator_desc desc) {
+  std::vector<tutti_communicator*> made(members.size());
   std::vector<tutti_participant> participants;
   for (const opened_device* d : members)
     participants.push_back({d->handle, static_cast<std::uint32_t>(first++), 0});
@@ -66,47 +64,42 @@ communicators create(const members_list& members, int first, tutti_communicator_
                  "set up collectives");
   for (const tutti_communicator* communicator : made)
     plugins::require_made(members[0]->plugin->collective.create, communicator, *members[0]);
-  return made;
-}
-
-communicators create(const members_list& members) {
-  const std::string identifier = new_identifier();
-  tutti_communicator_desc desc{};
-  desc.identifier = identifier.c_str();
-  desc.size = static_cast<std::uint32_t>(members.size());
-  communicators made;
-  try {
-    made = create(members, 0, desc);
-  } catch (const device_error& e) {
-    logging::info("collectives go by copies: {}", e.what());
-  }
-  return made;
+  return {new std::vector(std::move(made)), [of = members[0]->plugin](const auto* all) {
+            for (tutti_communicator* p : *all) of->collective.release(p);
+            delete all;
+          }};
 }
 
 communicators participants_of(const members_list& members) {
   const std::lock_guard lock(communicators_mutex());
-  auto& all = all_communicators();
-  auto found = all.find(members);
-  if (found == all.end()) found = all.emplace(members, create(members)).first;
+  const auto [found, is_new] = all_communicators().try_emplace(members);
+  if (!is_new) return found->second;
+  const std::string identifier = new_identifier();
+  tutti_communicator_desc desc{};
+  desc.identifier = identifier.c_str();
+  desc.size = static_cast<std::uint32_t>(members.size());
+  try {
+    found->second = create(members, 0, desc);
+  } catch (const device_error& e) {
+    logging::info("collectives go by copies: {}", e.what());
+  }
   return found->second;
 }
 
-// After a failure the participants may be at different calls: the next call creates a new group.
-void abandon(const members_list& members) {
+// After a failure the participants may be at different calls: those that wait fail, and the next
+// call creates a new group.
+void abandon(const members_list& members, const communicators& failed) {
+  plugins::ignore(members[0]->plugin->collective.abort(failed->front()));
   const std::lock_guard lock(communicators_mutex());
   const auto found = all_communicators().find(members);
-  if (found == all_communicators().end()) return;
-  for (tutti_communicator* p : found->second)
-    plugins::ignore(members[0]->plugin->collective.abort(p));
-  for (tutti_communicator* p : found->second) members[0]->plugin->collective.release(p);
-  all_communicators().erase(found);
+  if (found != all_communicators().end() && found->second == failed)
+    all_communicators().erase(found);
 }
 
 // ---- a call in progress
 
 struct member_work {
   device_context* context;
-  tutti_communicator* participant;
   buffer_block *source, *target;       // one reference each
   std::shared_ptr<tutti_event> ready;  // null: the input is available
   arrivals upstream;
@@ -120,25 +113,23 @@ struct running_call {
   double time_limit;
   std::string label;
   rank_communicator* ranks;
+  members_list devices;
+  communicators participants;
   time_point deadline;
   std::vector<member_work> members;
   arrivals ends;
 };
 
-members_list devices_of(const running_call& call) {
-  members_list list;
-  for (const member_work& m : call.members) list.push_back(&m.context->device);
-  return list;
-}
-
 // Enqueues all members' parts as one group, from this thread.
 void enqueue_all(running_call& call) {
-  std::vector<std::unique_lock<std::mutex>> locks;  // no other thread takes more than one of these
+  std::map<std::mutex*, std::unique_lock<std::mutex>> locks;  // in one order in all threads
+  for (const member_work& m : call.members) locks[&m.context->copies_mutex];
+  for (auto& [mutex, lock] : locks) lock = std::unique_lock(*mutex);
   std::vector<tutti_collective_call> calls;
-  for (member_work& m : call.members) {
-    locks.emplace_back(m.context->copies_mutex);
-    calls.push_back({call.kind, call.reduction, 0, 0, m.participant, m.context->copies(), &m.in,
-                     &m.out, &m.event});
+  for (std::size_t i = 0; i < call.members.size(); ++i) {
+    member_work& m = call.members[i];
+    calls.push_back({call.kind, call.reduction, 0, 0, (*call.participants)[i], m.context->copies(),
+                     &m.in, &m.out, &m.event});
   }
   const opened_device& first = call.members[0].context->device;
   plugins::check(
@@ -188,7 +179,7 @@ void follow(running_call& call) {
     if (call.ranks != nullptr)
       call.ranks->abort();
     else
-      abandon(devices_of(call));
+      abandon(call.devices, call.participants);
     for (member_work& m : call.members) m.context->renew_copies();
   }
   for (member_work& m : call.members) {
@@ -225,9 +216,9 @@ void launch_all(graph::node& n) {
   call.drop_results();  // those of a launch that failed
   members_list devices;
   for (const auto& input : n.inputs) devices.push_back(graph::base_of(*input).device);
-  const auto participants =
-      call.ranks != nullptr ? communicators{call.ranks->participant()} : participants_of(devices);
-  if (participants.empty())
+  const communicators participants =
+      call.ranks != nullptr ? call.ranks->participants() : participants_of(devices);
+  if (participants == nullptr)
     throw device_error(
         call.label + ": the collectives of " + devices[0]->plugin->name + " have failed before",
         TUTTI_ERROR_UNSUPPORTED, 0, false, devices[0]->name);
@@ -237,6 +228,8 @@ void launch_all(graph::node& n) {
   running->time_limit = call.time_limit;
   running->label = call.label;
   running->ranks = call.ranks;
+  running->devices = devices;
+  running->participants = participants;
   running->deadline = deadline_after(call.time_limit);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const graph::node& input = *n.inputs[i];
@@ -246,9 +239,7 @@ void launch_all(graph::node& n) {
     context.flush();  // as in launch_transfer
     buffer_block* const block = context.allocate_idle(graph::bytes_of(n));
     call.results.push_back(block);
-    member_work m{
-        &context, participants[i], block_of(base), block, context.event_of(base.sequence), {}, {},
-        {}};
+    member_work m{&context, block_of(base), block, context.event_of(base.sequence), {}, {}, {}};
     merge(m.upstream, base.arriving);
     m.in = flat_view(*block_of(base), base.storage_offset + layout_of(input).offset, n.type,
                      input.elements);
@@ -281,12 +272,15 @@ void launch_all(graph::node& n) {
   }
 }
 
-bool is_supported(const opened_device& member, tutti_communicator* participant,
+// By all participants, of which there are some.
+bool is_supported(const opened_device& member, const communicators& participants,
                   tutti_collective kind, dtype type, tutti_reduction reduction) {
-  std::int32_t support = TUTTI_SUPPORT_NO;
-  return !plugins::ignore(member.plugin->collective.supports(
-             participant, kind, static_cast<std::int32_t>(type), reduction, &support, nullptr)) &&
-         support == TUTTI_SUPPORT_YES;
+  return std::all_of(participants->begin(), participants->end(), [&](tutti_communicator* p) {
+    std::int32_t support = TUTTI_SUPPORT_NO;
+    return !plugins::ignore(member.plugin->collective.supports(
+               p, kind, static_cast<std::int32_t>(type), reduction, &support, nullptr)) &&
+           support == TUTTI_SUPPORT_YES;
+  });
 }
 
 std::chrono::milliseconds patience_of(double seconds) {
@@ -308,9 +302,9 @@ bool rank_communicator::create(const std::string& identifier,
     desc.timeout_ns = static_cast<std::uint64_t>(std::min(seconds, 1e9) * 1e9);
     std::optional<arrival::failure> why;
     try {
-      participant_ = runtime::create({&own_}, rank_, desc)[0];
+      participants_ = runtime::create(own_, first_, desc);
     } catch (const std::exception& e) {
-      why = arrival::failure{e.what(), TUTTI_ERROR_UNSUPPORTED, 0, own_.name};
+      why = arrival::failure{e.what(), TUTTI_ERROR_UNSUPPORTED, 0, own_[0]->name};
     }
     done->finish(why);
   });
@@ -320,38 +314,43 @@ bool rank_communicator::create(const std::string& identifier,
     done->wait();
     return true;
   } catch (const device_error& e) {
-    logging::info("rank {}: the devices of the ranks are not connected: {}", rank_, e.what());
+    logging::info("device {} of {}: the devices of the ranks are not connected: {}", first_, size_,
+                  e.what());
     return false;
   }
 }
 
 bool rank_communicator::supports(tutti_collective kind, dtype type,
                                  tutti_reduction reduction) const {
-  return is_supported(own_, participant_, kind, type, reduction);
+  return is_supported(*own_[0], participants_, kind, type, reduction);
 }
 
-array rank_communicator::all_reduce(const array& flat, tutti_reduction reduction,
-                                    double time_limit) {
+std::vector<array> rank_communicator::all_reduce(std::span<const array> flat,
+                                                 tutti_reduction reduction, double time_limit) {
   auto call = std::make_shared<collective_call>();
   call->kind = TUTTI_COLLECTIVE_ALL_REDUCE;
   call->reduction = reduction;
   call->time_limit = time_limit;
   call->label = "all_reduce";
   call->ranks = this;
-  const array result = graph::collective(call, {&flat, 1}, flat.size())[0];
-  result.eval();
-  return result;
+  std::vector<array> results = graph::collective(call, flat, flat[0].size());
+  eval(results);
+  return results;
 }
 
-void rank_communicator::finish(const array& result, double time_limit) {
+void rank_communicator::finish(std::span<const array> results, double time_limit) {
   // The thread enforces the limit, unless the plugin itself waits for other ranks.
   const auto patience = patience_of(1.25 * time_limit);
-  for (const auto& a : graph::base_of(*result.node()).arriving)
-    if (!a->is_done_within(patience)) abort();
-  result.wait();
+  for (const array& result : results) {
+    for (const auto& a : graph::base_of(*result.node()).arriving)
+      if (!a->is_done_within(patience)) abort();
+    result.wait();
+  }
 }
 
-void rank_communicator::abort() { plugins::ignore(own_.plugin->collective.abort(participant_)); }
+void rank_communicator::abort() {
+  plugins::ignore(own_[0]->plugin->collective.abort(participants_->front()));
+}
 
 bool offers_collectives(std::span<const opened_device* const> members, tutti_collective kind,
                         dtype type, tutti_reduction reduction) {
@@ -360,10 +359,7 @@ bool offers_collectives(std::span<const opened_device* const> members, tutti_col
     if (d->plugin != members[0]->plugin) return false;
   if (!members[0]->plugin->has_collective) return false;
   const communicators participants = participants_of({members.begin(), members.end()});
-  return !participants.empty() &&
-         std::all_of(participants.begin(), participants.end(), [&](tutti_communicator* c) {
-           return is_supported(*members[0], c, kind, type, reduction);
-         });
+  return participants != nullptr && is_supported(*members[0], participants, kind, type, reduction);
 }
 
 void launch_collective(graph::node& n) {

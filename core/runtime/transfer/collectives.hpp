@@ -4,19 +4,23 @@
 // the ranks of a job: one call for all members, whose results are separate nodes.
 #pragma once
 
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/exit.hpp"
 #include "graph/node.hpp"
 #include "plugin/opened_device.hpp"
 
 namespace tutti::runtime {
+
+/// One for each device; empty: refused. Released with the last call that uses them.
+using communicators = std::shared_ptr<const std::vector<tutti_communicator*>>;
 
 /// Whether the members are devices of one plugin that supports these collectives between them. The
 /// first call creates the group, and a refusal is logged once.
@@ -27,12 +31,14 @@ bool offers_collectives(std::span<const detail::opened_device* const> members,
 /// was launched before, and publishes n's result. The caller holds all members' devices.
 void launch_collective(graph::node& n);
 
-/// One device's place in a group of one device of each rank of a job, and the thread for its calls.
-/// Exists until the process exits.
+/// The places of this rank's devices in a group of devices of all ranks of a job, and the thread
+/// for its calls. Exists until the process exits.
 class TUTTI_INTERNAL_API rank_communicator {
  public:
-  rank_communicator(const detail::opened_device& own, int rank, int size)
-      : own_(own), rank_(rank), size_(size) {}
+  /// `own` devices have the places from `first` on, of `size`.
+  rank_communicator(std::vector<const detail::opened_device*> own, std::size_t first,
+                    std::size_t size)
+      : own_(std::move(own)), first_(first), size_(size) {}
   rank_communicator(const rank_communicator&) = delete;
 
   /// Waits until the other ranks have created theirs, for at most `seconds`; a failure is logged.
@@ -40,23 +46,24 @@ class TUTTI_INTERNAL_API rank_communicator {
   bool create(const std::string& identifier, std::shared_ptr<const tutti_store> store,
               double seconds);
   bool supports(tutti_collective kind, dtype type, tutti_reduction reduction) const;
-  /// Launches the reduction of the flat arrays of all ranks, which launch the same. After a failure
-  /// of any rank the communicator is of no use.
-  array all_reduce(const array& flat, tutti_reduction reduction, double time_limit);
-  /// Returns when a result of all_reduce is available. Throws device_error if it failed, or is not
-  /// there after its time limit.
-  void finish(const array& result, double time_limit);
+  /// Launches the reduction of the flat arrays of all ranks, one on each device; all ranks launch
+  /// the same. After a failure of any rank the communicator is of no use.
+  std::vector<array> all_reduce(std::span<const array> flat, tutti_reduction reduction,
+                                double time_limit);
+  /// Returns when the results of all_reduce are available. Throws device_error if it failed, or
+  /// they are not there after its time limit.
+  void finish(std::span<const array> results, double time_limit);
 
   // For the calls.
-  tutti_communicator* participant() const { return participant_; }
+  const communicators& participants() const { return participants_; }
   void add(std::function<void()> work) { thread_.add(std::move(work)); }
   /// Ends calls that have begun, and fails later ones.
   void abort();
 
  private:
-  const detail::opened_device& own_;
-  const int rank_, size_;
-  std::atomic<tutti_communicator*> participant_ = nullptr;
+  const std::vector<const detail::opened_device*> own_;
+  const std::size_t first_, size_;
+  communicators participants_;  // once created
   base::background_thread<std::function<void()>> thread_{[](auto& work) { work(); },
                                                          base::wait_at_exit};
 };
