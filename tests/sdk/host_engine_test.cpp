@@ -81,6 +81,52 @@ std::vector<int32_t> numbers(size_t count) {
 
 BOOST_AUTO_TEST_SUITE(host_engine)
 
+// Rows with gaps between them, whose loop takes many rows at once.
+BOOST_AUTO_TEST_CASE(sums_of_single_elements_and_copies_of_rows) {
+  const int64_t rows = 20, columns = 300, pitch = 900;
+  std::vector<float> x(rows * pitch);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1013);
+  for (const bool reduces : {false, true}) {
+    conformance::program_spec spec;
+    spec.kept_rank = 2;
+    const uint32_t in = spec.input(TUTTI_F32), twice = spec.op(TUTTI_OP_add, TUTTI_F32, {in, in});
+    spec.output(twice, TUTTI_F32);
+    if (reduces) {
+      spec.reduced_rank = 1;  // of one element
+      spec.reduction = TUTTI_REDUCE_SUM;
+      spec.layout = TUTTI_REDUCE_OUTER;
+      spec.accumulator = TUTTI_F32;
+    } else {
+      spec.output(in, TUTTI_F32);
+    }
+    tutti_operand from{}, to[2] = {};
+    from.stride[0] = pitch;
+    for (tutti_operand& out : to) out.stride[0] = columns;
+    from.stride[1] = to[0].stride[1] = to[1].stride[1] = 1;
+    tutti_program_launch launch{};
+    launch.struct_size = sizeof launch;
+    launch.operand_size = sizeof(tutti_operand);
+    const uint64_t extents[] = {rows, columns, 1};
+    std::copy_n(extents, 3, launch.extent);
+    launch.inputs = &from;
+    launch.outputs = to;
+    std::vector<float> doubled(rows * columns), copied(rows * columns);
+    const std::byte* inputs[] = {reinterpret_cast<const std::byte*>(x.data())};
+    std::byte* outputs[] = {reinterpret_cast<std::byte*>(doubled.data()),
+                            reinterpret_cast<std::byte*>(copied.data())};
+    sdk::host_program(spec.desc()).run(launch, {inputs, outputs}, sdk::machine{2});
+    int64_t wrong = 0;
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) {
+        const float want = x[static_cast<size_t>(r * pitch + c)];
+        const auto at = static_cast<size_t>(r * columns + c);
+        wrong += doubled[at] != 2 * want || (!reduces && copied[at] != want);
+      }
+    }
+    BOOST_TEST(wrong == 0, (reduces ? "sums" : "copies"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(maps_over_strides) {
   const int64_t rows = 70, columns = 611;
   const std::vector<int32_t> a = numbers(rows * columns), b = numbers(columns);

@@ -274,6 +274,8 @@ void block_registers::place(const launch_list<std::byte*>& places,
 
 bool block_registers::writes_rows() const {
   if (!takes_rows() || placed_.empty()) return false;
+  for (uint32_t n = 0; n < program_.results_.size(); ++n)
+    if (program_.is_input(n)) return false;
   const std::vector<uint32_t>& results = program_.steps_[0].results;
   return std::all_of(results.begin(), results.end(),
                      [&](uint32_t value) { return placed_[value].base != nullptr; });
@@ -302,7 +304,7 @@ void block_registers::join(uint64_t first, uint64_t count, std::byte* totals, ui
                            uint64_t rows, int64_t step) {
   totals_ = totals;
   cycle_ = cycle;
-  if (takes_rows()) return evaluate_rows(first, count, rows, step);
+  if (takes_rows() && first % row_ + count <= row_) return evaluate_rows(first, count, rows, step);
   evaluate(first, count);
 }
 

@@ -57,8 +57,9 @@ class fused_loop {
 
   /// Computes `count` elements; addresses are in the order of the description. An output may be an
   /// input of the same element size. `streams`: stores bypass the caches where possible; call
-  /// end_streams() afterwards. `totals`: the number of totals, a power of two that divides `count`;
-  /// element i is added to total i % totals. With 0 each element has its own total.
+  /// end_streams() afterwards. `totals`: the number of totals, of two registers or more, a power of
+  /// two that divides `count`; element i is added to total i % totals. With 0 each element has its
+  /// own total.
   void run(const std::byte* const* inputs, std::byte* const* results, const tutti_scalar* scalars,
            uint64_t count, bool streams = false, uint64_t totals = 0) const;
 

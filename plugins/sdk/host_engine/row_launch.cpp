@@ -25,11 +25,18 @@ row_launch::row_launch(std::shared_ptr<const engine_program> code,
                        const tutti_program_launch& launch, find_memory memory, thread_team& team)
     : code_(std::move(code)), launch_(code_->desc(), launch), memory_(memory), team_(team) {
   const tutti_program_desc& d = code_->desc();
-  rows_ = kept_points();
-  // A map of one dimension may have been one of several.
-  if (d.reduction == TUTTI_REDUCE_NONE)
-    rows_ = d.kept_rank < 2 ? 0 : rows_ / launch.extent[d.kept_rank - 1];
-  if (rows_ < least_rows || !accesses(rows_)) rows_ = 0;
+  try {
+    code_->check_ranges(launch, memory_);
+    joins_ = code_->takes_points(launch);
+    rows_ = joins_ ? kept_points() : 0;
+    // A map of one dimension may have been one of several.
+    if (d.reduction == TUTTI_REDUCE_NONE)
+      rows_ = d.kept_rank < 2 ? 0 : rows_ / launch.extent[d.kept_rank - 1];
+    if (rows_ < least_rows || !accesses(rows_)) rows_ = 0;
+  } catch (const plugin_error&) {
+    joins_ = false;  // run() says why
+    rows_ = 0;
+  }
 }
 
 uint64_t row_launch::kept_points() const {
@@ -70,14 +77,15 @@ std::optional<row_launch::access> row_launch::access_of(const tutti_operand& ope
       return std::nullopt;
     whole *= launch.extent[d];
   }
-  return access{memory_(*operand.buffer).data + operand.offset,
-                static_cast<uint64_t>(operand.stride[split]) * inner * element,
-                (last + 1) * element, false};
+  const uint64_t step = static_cast<uint64_t>(operand.stride[split]) * inner * element;
+  const uint64_t bytes = (last + 1) * element;
+  // Rows that lie in one another, as in a transposed matrix, would be read many times.
+  if ((step > 0 && bytes > step) || bytes > bytes_at_once) return std::nullopt;
+  return access{memory_(*operand.buffer).data + operand.offset, step, bytes, false};
 }
 
 std::optional<std::vector<row_launch::access>> row_launch::accesses(uint64_t rows) const {
   const tutti_program_launch launch = launch_.get();
-  if (!code_->takes_points(launch)) return std::nullopt;
   const tutti_program_desc& d = code_->desc();
   std::vector<access> all;
   const auto add = [&](const tutti_operand& operand, uint8_t dtype, uint32_t rank, bool written) {
@@ -102,7 +110,8 @@ bool row_launch::are_apart(const access& a, const access& b, uint64_t rows) {
 }
 
 bool row_launch::takes(std::span<const joint_work* const> all, const joint_work& next) const {
-  const auto later = rows_ > 0 ? launch_of(&next).accesses(rows_) : std::nullopt;
+  if (rows_ == 0 || !launch_of(&next).joins_) return false;
+  const auto later = launch_of(&next).accesses(rows_);
   if (!later) return false;
   return std::all_of(all.begin(), all.end(), [&](const joint_work* work) {
     const auto earlier = *launch_of(work).accesses(rows_);
@@ -119,7 +128,6 @@ void row_launch::run_together(std::span<const joint_work* const> all) const {
   uint64_t row_bytes = 0;
   for (const joint_work* work : all) {
     const row_launch& one = launch_of(work);
-    one.code_->check_ranges(one.launch_.get(), memory_);
     accessed.push_back(*one.accesses(rows_));
     for (const access& a : accessed.back()) {
       if (std::find(bases.begin(), bases.end(), a.base) != bases.end()) continue;
@@ -134,8 +142,10 @@ void row_launch::run_together(std::span<const joint_work* const> all) const {
       for (const access& a : accessed[k])
         for (const access& b : accessed[later])
           if (a.written && a.base == b.base) streams[k] = false;
-  const uint64_t at_once = std::clamp<uint64_t>(bytes_at_once / row_bytes, 1, rows_);
+  const uint64_t most = std::max<uint64_t>(rows_ / (4 * team_.size()), 1);
+  const uint64_t at_once = std::clamp<uint64_t>(bytes_at_once / row_bytes, 1, most);
   std::vector<std::atomic<uint64_t>> ns(all.size());
+  const uint64_t begin_ns = now_ns();
   team_.split((rows_ + at_once - 1) / at_once, 1, [&](uint64_t begin, uint64_t end) {
     const plain_arithmetic mode;
     for (uint64_t block = begin; block < end; ++block) {
@@ -149,9 +159,14 @@ void row_launch::run_together(std::span<const joint_work* const> all) const {
       }
     }
   });
+  // Each took its share of the time.
+  const double wall = static_cast<double>(now_ns() - begin_ns);
+  double sum = 1;
+  for (const auto& part : ns) sum += static_cast<double>(part);
   for (size_t k = 0; k < all.size(); ++k) {
     const row_launch& one = launch_of(all[k]);
-    one.code_->took(one.launch_.get(), ns[k] / team_.size());
+    const double share = static_cast<double>(ns[k]) / sum;
+    one.code_->took(one.launch_.get(), static_cast<uint64_t>(wall * share));
   }
 }
 

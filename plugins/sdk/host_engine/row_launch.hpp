@@ -35,7 +35,7 @@ class row_launch : public joint_work {
     uint64_t step, bytes;
     bool written;
   };
-  // Nothing if the points are not so many rows.
+  // Nothing if the points are not so many rows, each of its own bytes in each operand.
   std::optional<std::vector<access>> accesses(uint64_t rows) const;
   std::optional<access> access_of(const tutti_operand& operand, uint32_t element, uint32_t rank,
                                   uint64_t rows) const;
@@ -46,7 +46,8 @@ class row_launch : public joint_work {
   const owned_program_launch launch_;
   const find_memory memory_;
   thread_team& team_;
-  uint64_t rows_ = 0;  // of the launches that this one begins; 0: of none
+  bool joins_ = false;  // may be run with others
+  uint64_t rows_ = 0;   // of the launches that this one begins; 0: of none
 };
 
 }  // namespace tutti::sdk

@@ -182,23 +182,27 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
   // Takes the jobs behind the first one that can be run together with it. The thread that queued it
   // may be about to queue them.
   void take_more(std::vector<job>& together, std::unique_lock<std::mutex>& lock) {
-    const joint_work& first = *together[0].joint;
+    const std::shared_ptr<const joint_work> first = together[0].joint;
     const uint64_t end = now_ns() + looks_ns;
-    std::vector<const joint_work*> all = {&first};
-    while (all.size() < most_together) {
-      if (!line_.empty()) {
-        const auto& next = line_.front().joint;
-        if (next == nullptr || !first.takes(all, *next)) return;
-        all.push_back(next.get());
-        together.push_back(std::move(line_.front()));
-        line_.pop_front();
-      } else if (now_ns() < end) {
-        lock.unlock();
+    std::vector<const joint_work*> all = {first.get()};
+    together.reserve(most_together);
+    while (together.size() < most_together) {
+      const bool is_empty = line_.empty();
+      if (is_empty && now_ns() >= end) return;
+      const auto next = is_empty ? nullptr : line_.front().joint;
+      if (!is_empty && next == nullptr) return;
+      lock.unlock();  // other threads only add jobs
+      bool taken = false;
+      if (is_empty)
         std::this_thread::yield();
-        lock.lock();
-      } else {
-        return;
-      }
+      else
+        taken = first->takes(all, *next);
+      lock.lock();
+      if (!is_empty && !taken) return;
+      if (!taken) continue;
+      all.push_back(next.get());
+      together.push_back(std::move(line_.front()));
+      line_.pop_front();
     }
   }
 
