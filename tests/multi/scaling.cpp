@@ -20,7 +20,7 @@ using tutti_test::simulated_device;
 
 // Of a device of speed 1 for one index, and of rank 0 for the result of one chunk.
 constexpr double index_seconds = 1e-3, latency = 100e-6;
-constexpr int most_devices = 1024;
+constexpr int device_counts[] = {2, 4, 16, 64, 256, 1024, 4096, 10000};
 
 struct cluster {
   std::string name;
@@ -67,7 +67,7 @@ void table(const std::string& title, const std::string& file,
     std::cout << " ---: |";
     lines.push_back({c.name, {}, {}});
   }
-  for (int n = 1; n <= most_devices; n *= 4) {
+  for (const int n : device_counts) {
     std::cout << fmt::format("\n| {} |", n);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const double share = efficiency(clusters[i], n, items(n), loop_policy::dynamic);

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <deque>
 #include <random>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tutti_test {
 namespace {
@@ -24,12 +26,18 @@ class simulator {
         loop_(range, names(devices.size()), options),
         states_(devices.size()),
         soon_(least_time(devices, static_cast<double>(range.size())) / 500),
-        ask_again_(soon_) {}
+        ask_again_(soon_),
+        idle_(devices.size()) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      asks_.push_back(i);
+      if (devices[i].fails_at < never) failing_.push_back(i);
+    }
+  }
 
   simulation run() {
     fill();
     while (!loop_.complete()) {
-      if (everybody_out()) {
+      if (out_ == states_.size()) {
         result_.every_device_failed = true;
         break;
       }
@@ -56,12 +64,6 @@ class simulator {
     return made;
   }
 
-  bool everybody_out() const {
-    for (std::size_t i = 0; i < states_.size(); ++i)
-      if (!loop_.is_out(i)) return false;
-    return true;
-  }
-
   double duration(std::size_t i, const index_range& r) {
     const simulated_device& d = devices_[i];
     std::uniform_real_distribution<double> around(1 - d.noise, 1 + d.noise);
@@ -75,21 +77,31 @@ class simulator {
     state& s = states_[i];
     s.ends = s.held.size() == s.computed ? never : now_ + duration(i, s.held[s.computed]);
     if (s.ends > devices_[i].hangs_at) s.ends += devices_[i].answers_after;
+    if (s.ends < never) ends_.emplace(s.ends, i);
+  }
+
+  bool has_room(std::size_t i) const {
+    return !loop_.is_out(i) && states_[i].held.size() < static_cast<std::size_t>(options_.depth);
   }
 
   void fill() {
-    // A random order, since threads come as they please.
-    std::vector<std::size_t> order(states_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::shuffle(order.begin(), order.end(), random_);
-    for (const std::size_t i : order) fill(i);
+    // A random order, since threads come as they please; of many only the first one is random.
+    if (asks_.size() <= 64) {
+      std::shuffle(asks_.begin(), asks_.end(), random_);
+    } else {
+      std::uniform_int_distribution<std::ptrdiff_t> first(0, std::ssize(asks_) - 1);
+      std::rotate(asks_.begin(), asks_.begin() + first(random_), asks_.end());
+    }
+    for (const std::size_t i : asks_) fill(i);
+    std::erase_if(asks_, [this](std::size_t i) { return !has_room(i); });
   }
 
   void fill(std::size_t i) {
     state& s = states_[i];
-    while (s.held.size() < static_cast<std::size_t>(options_.depth)) {
+    while (has_room(i)) {
       const auto chunk = loop_.next(i, now_);
       if (!chunk) break;
+      if (s.held.empty()) --idle_;
       s.held.push_back(*chunk);
       if (s.held.size() == s.computed + 1) begin_oldest(i);
     }
@@ -97,37 +109,42 @@ class simulator {
 
   void advance() {
     double next = results_.empty() ? never : taken_at_;
-    bool idle = false;
-    for (std::size_t i = 0; i < states_.size(); ++i) {
-      if (loop_.is_out(i)) continue;
-      next = std::min(next, std::min(states_[i].ends, fails_at(i)));
-      idle = idle || states_[i].held.empty();
-    }
+    if (!ends_.empty()) next = std::min(next, ends_.begin()->first);
+    for (const std::size_t i : failing_) next = std::min(next, fails_at(i));
     if (const auto deadline = loop_.deadline()) next = std::min(next, *deadline);
     if (next == never) throw std::logic_error("the simulated loop stands still");
-    if (idle && now_ + ask_again_ < next) {
+    if (idle_ > 0 && now_ + ask_again_ < next) {
       now_ += ask_again_;
       ask_again_ *= 1.5;  // or hung devices with long time limits would take for ever
       return fill();
     }
     now_ = next;
     ask_again_ = soon_;
-    loop_.expire(now_);
+    for (const std::size_t i : loop_.expire(now_)) leave(i);
     if (!results_.empty() && taken_at_ <= now_) take_result();
-    for (std::size_t i = 0; i < states_.size(); ++i) {
-      if (loop_.is_out(i)) continue;
-      state& s = states_[i];
-      if (fails_at(i) <= now_) {
-        loop_.fail(i, "failed as told", now_);
-      } else if (s.ends <= now_) {
-        ++s.computed;
-        results_.push_back(i);
-        if (results_.size() == 1) taken_at_ = now_ + result_seconds_;
-        begin_oldest(i);
-        if (result_seconds_ == 0) take_result();
-      }
+    std::erase_if(failing_, [this](std::size_t i) {
+      if (fails_at(i) > now_) return false;
+      loop_.fail(i, "failed as told", now_);
+      leave(i);
+      return true;
+    });
+    while (!ends_.empty() && ends_.begin()->first <= now_) {
+      const std::size_t i = ends_.begin()->second;
+      ends_.erase(ends_.begin());
+      ++states_[i].computed;
+      results_.push_back(i);
+      if (results_.size() == 1) taken_at_ = now_ + result_seconds_;
+      begin_oldest(i);
+      if (result_seconds_ == 0) take_result();
     }
     fill();
+  }
+
+  // The device is out.
+  void leave(std::size_t i) {
+    ++out_;
+    if (states_[i].held.empty()) --idle_;
+    ends_.erase({states_[i].ends, i});
   }
 
   void take_result() {
@@ -141,11 +158,16 @@ class simulator {
     result_.stored.push_back(done->range);
     s.held.pop_front();
     --s.computed;
+    if (s.held.empty()) ++idle_;
+    if (s.held.size() + 1 < static_cast<std::size_t>(options_.depth))
+      return;  // it was no more full
+    asks_.push_back(i);
   }
 
   // A failure shows while there is work.
   double fails_at(std::size_t i) const {
-    return states_[i].held.empty() ? never : std::max(devices_[i].fails_at, now_);
+    return loop_.is_out(i) || states_[i].held.empty() ? never
+                                                      : std::max(devices_[i].fails_at, now_);
   }
 
   const std::vector<simulated_device>& devices_;
@@ -154,11 +176,16 @@ class simulator {
   std::mt19937_64 random_;
   tutti::multi::loop_state loop_;
   std::vector<state> states_;
+  std::vector<std::size_t> asks_;                  // all that have room for a chunk
+  std::vector<std::size_t> failing_;               // that will fail
+  std::set<std::pair<double, std::size_t>> ends_;  // of what is being computed, and the device
+  std::size_t out_ = 0;
   simulation result_;
   std::deque<std::size_t> results_;  // devices whose results wait
   double taken_at_ = never;          // the first of them
   double now_ = 0;
   double soon_, ask_again_;
+  std::size_t idle_;  // devices without a chunk
 };
 
 }  // namespace

@@ -84,13 +84,20 @@ worker_estimates::worker_estimates(std::size_t workers, std::int64_t units,
 
 void worker_estimates::handed(std::size_t worker, std::int64_t n, double now) {
   worker_state& w = workers_[worker];
-  if (w.held.empty()) w.started = now;
+  if (w.held.empty()) {
+    w.started = now;
+    w.oldest = n;
+  }
   w.held.push_back(n);
+  w.held_units += n;
+  all_backlog_ += static_cast<double>(n);
 }
 
 void worker_estimates::done(std::size_t worker, std::int64_t n, double seconds, double now) {
   worker_state& w = workers_[worker];
   w.held.pop_front();
+  w.oldest = w.held.empty() ? 0 : w.held.front();
+  w.held_units -= n;
   w.started = now;
   // The first chunk includes one-time compilation and allocation; it counts until there is a second
   // one.
@@ -98,75 +105,95 @@ void worker_estimates::done(std::size_t worker, std::int64_t n, double seconds, 
   ++w.finished;
   w.units = w.units * keep + static_cast<double>(n);
   w.seconds = w.seconds * keep + std::max(seconds, 1e-9);
+  w.speed = w.units / w.seconds;
+  changed();
 }
 
 void worker_estimates::failed(std::size_t worker) {
   workers_[worker].alive = false;
   workers_[worker].held.clear();
+  workers_[worker].oldest = workers_[worker].held_units = 0;
+  changed();
+}
+
+void worker_estimates::changed() {
+  summed_at_.reset();
+  if (all_measured_) return;
+  double sum = 0;
+  int known = 0;
+  all_measured_ = true;
+  for (const worker_state& w : workers_) {
+    if (!w.alive) continue;
+    if (w.finished == 0) {
+      all_measured_ = false;
+      continue;
+    }
+    sum += w.speed;
+    ++known;
+  }
+  mean_speed_ = known > 0 ? sum / known : 1;
+}
+
+void worker_estimates::sum(double now) {
+  if (summed_at_ == now) return;
+  summed_at_ = now;
+  all_speed_ = all_backlog_ = 0;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const worker_state& w = workers_[i];
+    if (!w.alive) continue;
+    const double s = speed(i, now);
+    all_speed_ += s;
+    if (w.oldest == 0) continue;
+    all_backlog_ += std::max(0.0, static_cast<double>(w.held_units) - s * (now - w.started));
+  }
 }
 
 double worker_estimates::speed(std::size_t worker, double now) const {
   const worker_state& w = workers_[worker];
-  double found = 1;
-  if (w.finished > 0) {
-    found = w.units / w.seconds;
-  } else {
-    double sum = 0;
-    int known = 0;
-    for (const worker_state& other : workers_) {
-      if (!other.alive || other.finished == 0) continue;
-      sum += other.units / other.seconds;
-      ++known;
-    }
-    if (known > 0) found = sum / known;
-  }
-  if (w.held.empty() || now <= w.started) return found;
-  return std::min(found, static_cast<double>(w.held.front()) / (now - w.started));
+  const double found = w.finished > 0 ? w.speed : mean_speed_;
+  const double units = static_cast<double>(w.oldest), elapsed = now - w.started;
+  return w.oldest == 0 || found * elapsed <= units ? found : units / elapsed;
 }
 
 double worker_estimates::backlog_seconds(const worker_state& w, double speed, double now) const {
-  if (w.held.empty()) return 0;
-  double units = 0;
-  for (const std::int64_t n : w.held) units += static_cast<double>(n);
-  return std::max(0.0, units / speed - (now - w.started));
+  if (w.held_units == 0) return 0;
+  return std::max(0.0, static_cast<double>(w.held_units) / speed - (now - w.started));
 }
 
-std::int64_t worker_estimates::chunk_size(std::size_t worker, std::int64_t remaining,
-                                          double now) const {
+std::int64_t worker_estimates::chunk_size(std::size_t worker, std::int64_t remaining, double now) {
   const worker_state& mine = workers_[worker];
   if (mine.finished == 0) return mine.held.empty() ? std::min(probe_, remaining) : 0;
 
-  double all_speed = 0;    // units per second
-  double all_backlog = 0;  // units
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    if (!workers_[i].alive) continue;
-    const double s = speed(i, now);
-    all_speed += s;
-    all_backlog += backlog_seconds(workers_[i], s, now) * s;
-  }
+  sum(now);
   const double s = speed(worker, now);
   const double rest = static_cast<double>(remaining);
   const double backlog = backlog_seconds(mine, s, now);
 
   const double all = static_cast<double>(units_);
   double size = std::clamp(rest * factor, all * least_part_of_loop, all * greatest_part_of_loop);
-  size *= s / all_speed;
+  size *= s / all_speed_;
   size = std::min(size, s * time_limit_ * part_of_time_limit);
   // No chunk should extend beyond the time at which all would finish together.
-  size = std::min(size, s * ((rest + all_backlog) / all_speed - backlog));
+  size = std::min(size, s * ((rest + all_backlog_) / all_speed_ - backlog));
   size = std::clamp(std::floor(size), 1.0, rest);
 
   // If others would have finished this chunk, and all the rest, earlier: leave it to them.
   const double end = backlog + size / s;
-  double others_end = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    if (i == worker || !workers_[i].alive) continue;
+  const auto is_earlier = [&](std::size_t i) {
+    if (i == worker || !workers_[i].alive) return false;
     const double other = speed(i, now);
-    others_end = std::min(others_end, backlog_seconds(workers_[i], other, now) + size / other);
+    return backlog_seconds(workers_[i], other, now) + size / other < end;
+  };
+  const bool rest_is_later =
+      all_speed_ > s && (rest + all_backlog_ - backlog * s) / (all_speed_ - s) >= end;
+  if (rest_is_later) return static_cast<std::int64_t>(size);
+  for (std::size_t n = 0; n < workers_.size(); ++n) {
+    const std::size_t i = (earlier_ + n) % workers_.size();  // probably as in the last call
+    if (!is_earlier(i)) continue;
+    earlier_ = i;
+    return 0;
   }
-  if (others_end < end && all_speed > s)
-    others_end = std::max(others_end, (rest + all_backlog - backlog * s) / (all_speed - s));
-  return others_end < end ? 0 : static_cast<std::int64_t>(size);
+  return static_cast<std::int64_t>(size);
 }
 
 }  // namespace tutti::multi

@@ -68,23 +68,33 @@ class worker_estimates {
   double speed(std::size_t worker, double now) const;
   /// Number of units of the next chunk for this worker, of `remaining` >= 1 units that any worker
   /// may take; 0: none at present.
-  std::int64_t chunk_size(std::size_t worker, std::int64_t remaining, double now) const;
+  std::int64_t chunk_size(std::size_t worker, std::int64_t remaining, double now);
   std::int64_t probe_size() const { return probe_; }
 
  private:
   struct worker_state {
     bool alive = true;
     int finished = 0;
-    double units = 0, seconds = 0;  // of finished chunks, older ones with less weight
+    double speed = 0;                         // of finished chunks
+    std::int64_t oldest = 0, held_units = 0;  // of held; 0: none
+    double started = 0;                       // with the oldest of held
     std::deque<std::int64_t> held;
-    double started = 0;  // with the oldest of held
+    double units = 0, seconds = 0;  // of finished chunks, older ones with less weight
   };
+  void changed();
+  void sum(double now);
   double backlog_seconds(const worker_state& w, double speed, double now) const;
 
   std::vector<worker_state> workers_;
   std::int64_t units_;
   double time_limit_;  // seconds of a chunk
   std::int64_t probe_;
+  // With 10,000 workers, what concerns all is computed once for all that ask at the same time.
+  bool all_measured_ = false;
+  double mean_speed_ = 1;  // of those that are measured, while others are not
+  std::optional<double> summed_at_;
+  double all_speed_ = 0, all_backlog_ = 0;  // units per second, units
+  std::size_t earlier_ = 0;                 // a worker that would finish a refused chunk earlier
 };
 
 std::unique_ptr<schedule_policy> make_dynamic(std::size_t workers, std::int64_t units,
