@@ -132,7 +132,9 @@ class writer : private operation_assembler {
     other_register_ = register_;
     return results;
   }
-  void write_all_of(uint32_t n) { uses_[n] > 0 && !hoisted_[n] ? write_operation(n) : void(); }
+  void write_unless_hoisted(uint32_t n) {
+    if (uses_[n] > 0 && !hoisted_[n]) write_operation(n);
+  }
 
   // The loop of a row, whose totals stay in registers.
   void loop_of_rows() {
@@ -158,7 +160,7 @@ class writer : private operation_assembler {
       std::tie(uses_, register_, free_, free_masks_) = before;
       offset_ = k * lanes();
       register_[joined] = held[k];
-      for (uint32_t n = 0; n < program_.nodes.size(); ++n) write_all_of(n);
+      for (uint32_t n = 0; n < program_.nodes.size(); ++n) write_unless_hoisted(n);
       vmovaps(vector(held[k]), in_register(result, 0));
     }
     offset_ = 0;
@@ -183,7 +185,7 @@ class writer : private operation_assembler {
       f();
       turn();
     };
-    for (uint32_t n = 0; n < program_.nodes.size(); ++n) each([&] { write_all_of(n); });
+    for (uint32_t n = 0; n < program_.nodes.size(); ++n) each([&] { write_unless_hoisted(n); });
     for (uint32_t result : plan_.results) each([&] { load_input(result); });
     for (size_t n = 0; n < plan_.results.size(); ++n)
       each([&] {
