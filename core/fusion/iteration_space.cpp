@@ -65,15 +65,10 @@ void merge(lowered& program, const shape& space, axis_list& list, std::int64_t* 
   list.count = kept;
 }
 
-bool needs_wide_index(lowered& program, int rank) {
-  constexpr std::int64_t limit = (std::int64_t{1} << 31) - (1 << 16);
-  bool wide = static_cast<std::int64_t>(program.points()) >= limit;
-  each_operand(program, [&](operand& x) {
-    std::int64_t reach = x.offset;
-    for (int i = 0; i < rank; ++i)
-      reach += std::abs(x.stride[i]) * (static_cast<std::int64_t>(program.extent[i]) - 1);
-    wide |= reach >= limit;
-  });
+bool needs_wide_index(lowered& program) {
+  bool wide = static_cast<std::int64_t>(program.points()) >= narrow_limit;
+  each_operand(program,
+               [&](operand& x) { wide |= x.offset + reach_of(program, x) >= narrow_limit; });
   return wide;
 }
 
@@ -115,6 +110,13 @@ void loop_over_short_rows(lowered& program, axis_list& kept, std::int64_t* kept_
 
 }  // namespace
 
+std::int64_t reach_of(const lowered& program, const operand& x) {
+  std::int64_t reach = 0;
+  for (int i = 0; i < program.kept_rank + program.reduced_rank; ++i)
+    reach += std::abs(x.stride[i]) * (static_cast<std::int64_t>(program.extent[i]) - 1);
+  return reach;
+}
+
 void arrange(lowered& program, const shape& space, std::uint8_t reduced_axes) {
   axis_list kept, reduced;
   for (int i = 0; i < space.rank(); ++i) {
@@ -155,7 +157,7 @@ void arrange(lowered& program, const shape& space, std::uint8_t reduced_axes) {
     program.output_descs[i].access =
         access_of(kept_inner < 0 ? 1 : program.outputs[i].stride[kept_inner]);
   }
-  program.wide_index = needs_wide_index(program, rank);
+  program.wide_index = needs_wide_index(program);
 }
 
 }  // namespace tutti::fusion

@@ -27,9 +27,13 @@ std::uint32_t reference(place where, std::size_t index) {
 
 class builder {
  public:
-  builder(lowered& out, const shape& space) : out_(out), space_(space) {}
+  using edge = kept_program::edge;
 
-  std::uint32_t input(const node& n) {
+  /// `keep`: gets the edges to inputs and constants.
+  builder(lowered& out, const shape& space, kept_program* keep = nullptr)
+      : out_(out), space_(space), keep_(keep) {}
+
+  std::uint32_t input(const node& n, edge from = {}) {
     operand x;
     x.source = &graph::base_of(n);
     x.offset = layout_of(n).offset;
@@ -43,16 +47,21 @@ class builder {
         return reference(place::input, i);
     }
     out_.inputs.push_back(x);
+    if (keep_ != nullptr) keep_->inputs.push_back({from, 0});
     return reference(place::input, out_.inputs.size() - 1);
   }
 
-  std::uint32_t constant(const node& n) {
+  std::uint32_t constant(const node& n, edge from = {}) {
     const graph::constant_value value = graph::convert_constant(n, n.type);
     const dtype type = compute_dtype(n.type);
-    if (!is_complex(type)) return scalar(type, value.real);
-    const std::uint32_t real = scalar(real_dtype(type), value.real);
-    const std::uint32_t imaginary = scalar(real_dtype(type), value.imaginary);
-    return instruction(TUTTI_OP_complex, type, {real, imaginary});
+    const auto part = [&](const tutti_scalar& number, bool imaginary) {
+      const std::uint32_t result = scalar(real_dtype(type), number);
+      if (keep_ != nullptr) keep_->scalars.push_back({from, result & index_mask, imaginary});
+      return result;
+    };
+    if (!is_complex(type)) return part(value.real, false);
+    const std::uint32_t real = part(value.real, false);
+    return instruction(TUTTI_OP_complex, type, {real, part(value.imaginary, true)});
   }
 
   std::uint32_t scalar(dtype type, const tutti_scalar& value) {
@@ -122,23 +131,40 @@ class builder {
     for (tutti_program_operand& o : out_.output_descs) o.value = final_number(o.value);
   }
 
-  void output(const node& member, dtype type, std::uint32_t value, const graph::layout& where) {
+  // Keeps the arranged program, if it depends on nothing but the structure of its group.
+  void keep() {
+    if (keep_ == nullptr || out_.wide_index) return;
+    for (std::size_t i = 0; i < out_.inputs.size(); ++i)
+      keep_->inputs[i].reach = reach_of(out_, out_.inputs[i]);
+    keep_->program = out_;
+    keep_->is_filled = true;
+  }
+
+  // `number`: of the member.
+  void output(const node& member, dtype type, std::uint32_t value, const graph::layout& where,
+              std::uint32_t number = 0) {
     operand x;
     x.source = &member;
     x.offset = where.offset;
     x.type = type;
     std::copy(where.strides.begin(), where.strides.end(), x.stride);
     out_.outputs.push_back(x);
+    if (keep_ != nullptr) keep_->outputs.push_back(number);
     out_.output_descs.push_back({static_cast<std::uint8_t>(type), 0, 0, value});
   }
 
  private:
+  // A number of the program itself, which may equal a constant of the group.
+  template <class T>
+  std::uint32_t literal(dtype type, T value) {
+    keep_ = nullptr;
+    return scalar(type, graph::scalar_from(type, value).real);
+  }
+
   // f64 to f32 before a half: rounded to odd, so that rounding twice gives the same as rounding
   // once (S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
   std::uint32_t to_odd(std::uint32_t x, dtype to) {
-    const auto real = [&](dtype type, double v) {
-      return scalar(type, graph::scalar_from(type, v).real);
-    };
+    const auto real = [&](dtype type, double v) { return literal(type, v); };
     const auto wide = [&](std::uint16_t opcode, std::uint32_t a, std::uint32_t b) {
       return instruction(opcode, dtype::f64, {a, b});
     };
@@ -172,16 +198,14 @@ class builder {
 
   // The same for integers: the upper bits, and whether a lower bit is set.
   std::uint32_t to_odd_from_integer(std::uint32_t value, dtype from) {
-    const auto whole = [&](std::int64_t v) {
-      return scalar(dtype::u64, graph::scalar_from(dtype::u64, v).real);
-    };
+    const auto whole = [&](std::int64_t v) { return literal(dtype::u64, v); };
     const auto u64 = [&](std::uint16_t opcode, std::initializer_list<std::uint32_t> operands) {
       return instruction(opcode, dtype::u64, operands);
     };
     std::uint32_t size = value, negative = 0;
     if (!is_unsigned(from)) {
-      negative = instruction(TUTTI_OP_less, dtype::boolean,
-                             {value, scalar(from, graph::scalar_from(from, std::int64_t{0}).real)});
+      negative =
+          instruction(TUTTI_OP_less, dtype::boolean, {value, literal(from, std::int64_t{0})});
       const dtype same = from == dtype::i32 ? dtype::i64 : from;
       size = convert(value, from, same);
       size = instruction(TUTTI_OP_abs, same, {size});
@@ -216,6 +240,7 @@ class builder {
 
   lowered& out_;
   const shape& space_;
+  kept_program* keep_;  // null also if the program cannot be kept
 };
 
 void finish(lowered& out, builder& b, const shape& space, std::uint8_t reduced_axes) {
@@ -223,6 +248,13 @@ void finish(lowered& out, builder& b, const shape& space, std::uint8_t reduced_a
     out.input_descs.push_back({static_cast<std::uint8_t>(x.type), 0, 0, 0});
   b.renumber();
   arrange(out, space, reduced_axes);
+}
+
+// The node from which a member reads an input: a merged duplicate is read from the node that
+// computes it.
+const node& computed(const plan& p, const node& input) {
+  const node* n = look_through(input);
+  return n->mark >= 0 ? *p.canonical(*n) : input;
 }
 
 // Contiguous over the kept axes, 0 along the reduced ones.
@@ -239,37 +271,35 @@ graph::layout output_layout(const shape& space, std::uint8_t reduced_axes) {
 
 }  // namespace
 
-lowered lower(const plan& p, const group& g) {
+lowered lower(const plan& p, const group& g, kept_program* keep) {
   lowered out;
+  if (keep != nullptr) *keep = {};
   const node* reduction = g.reduction;
   const shape& space = reduction != nullptr ? reduction->inputs[0]->extents : g.members[0]->extents;
-  builder b(out, space);
+  builder b(out, space, keep);
   // There are few members: a linear search is faster than a map.
   boost::container::small_vector<std::pair<const node*, std::uint32_t>, 16> values;
-  const auto value_of = [&](const node& input) {
-    if (input.is_constant()) return b.constant(input);
-    const node* n = look_through(input);
-    if (n->mark >= 0) {
-      n = p.canonical(*n);
-      for (auto it = values.rbegin(); it != values.rend(); ++it)
-        if (it->first == n) return it->second;
-    }
-    // A merged duplicate is read from the node that computes it.
-    return b.input(n->mark >= 0 ? *n : input);
+  const auto value_of = [&](kept_program::edge from) {
+    const node& input = *g.members[from.member]->inputs[from.input];
+    if (input.is_constant()) return b.constant(input, from);
+    const node& n = computed(p, input);
+    for (auto it = values.rbegin(); it != values.rend(); ++it)
+      if (it->first == &n) return it->second;
+    return b.input(n, from);
   };
-  for (const node* n : g.members) {
+  for (std::uint32_t m = 0; m < g.members.size(); ++m) {
+    const node* n = g.members[m];
     std::uint32_t operands[3] = {};
-    for (std::size_t i = 0; i < n->inputs.size() && i < 3; ++i)
-      operands[i] = value_of(*n->inputs[i]);
+    for (std::uint32_t i = 0; i < n->inputs.size() && i < 3; ++i) operands[i] = value_of({m, i});
     if (n == reduction) {
       const dtype from = n->inputs[0]->type;
       const std::uint32_t value = b.convert(operands[0], from, n->reduction().accumulator);
-      b.output(*n, n->type, value, output_layout(space, n->reduction().axes));
+      b.output(*n, n->type, value, output_layout(space, n->reduction().axes), m);
     } else {
       const std::uint32_t value = b.node_value(*n, operands);
       values.emplace_back(n, value);
       if (std::find(g.outputs.begin(), g.outputs.end(), n) != g.outputs.end())
-        b.output(*n, n->type, value, output_layout(space, 0));
+        b.output(*n, n->type, value, output_layout(space, 0), m);
     }
   }
   if (reduction != nullptr) {
@@ -277,7 +307,36 @@ lowered lower(const plan& p, const group& g) {
     out.accumulator = reduction->reduction().accumulator;
   }
   finish(out, b, space, reduction != nullptr ? reduction->reduction().axes : 0);
+  b.keep();
   return out;
+}
+
+const lowered* kept_program::of(const plan& p, const group& g) {
+  if (!is_filled) return nullptr;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const edge from = inputs[i].from;
+    const node& n = computed(p, *g.members[from.member]->inputs[from.input]);
+    operand& x = program.inputs[i];
+    x.source = &graph::base_of(n);
+    x.offset = n.is_view() ? n.view().where.offset : 0;
+    if (x.offset + inputs[i].reach >= narrow_limit) return nullptr;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    program.outputs[i].source = g.members[outputs[i]];
+  std::uint32_t known = 0;  // scalars; constants that were equal may differ now
+  for (const kept_scalar& s : scalars) {
+    const node& n = *g.members[s.from.member]->inputs[s.from.input];
+    const graph::constant_value value = graph::convert_constant(n, n.type);
+    const tutti_scalar& part = s.imaginary ? value.imaginary : value.real;
+    tutti_scalar& mine = program.scalars[s.scalar];
+    if (s.scalar == known) {
+      mine = part;
+      ++known;
+    } else if (std::memcmp(&mine, &part, sizeof part) != 0) {
+      return nullptr;
+    }
+  }
+  return &program;
 }
 
 lowered lower_copy(const node& source, const shape& extents, dtype type,

@@ -8,6 +8,7 @@
 #include <boost/container/small_vector.hpp>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "fusion/plan.hpp"
 
@@ -46,8 +47,37 @@ struct lowered {
   std::uint64_t points() const;
 };
 
-/// A fused group as a program that stores the group's outputs contiguously.
-lowered lower(const plan& p, const group& g);
+/// A program of a group, for later groups of the same structure (plan_cache).
+struct kept_program {
+  // Input `input` of member number `member`.
+  struct edge {
+    std::uint32_t member, input;
+  };
+  struct kept_input {
+    edge from;
+    std::int64_t reach;  // reach_of()
+  };
+  struct kept_scalar {
+    edge from;
+    std::uint32_t scalar;
+    bool imaginary;
+  };
+
+  bool is_filled = false;
+  lowered program;
+  std::vector<kept_input> inputs;      // of the program
+  std::vector<kept_scalar> scalars;    // all constants, in their order
+  std::vector<std::uint32_t> outputs;  // members
+  void* code = nullptr;                // what the executor compiled from it,
+  std::uint64_t code_generation = 0;   // and when
+
+  /// The program with the inputs, outputs and scalars of g; null if that does not suffice.
+  const lowered* of(const plan& p, const group& g);
+};
+
+/// A fused group as a program that stores the group's outputs contiguously. `keep`: filled, unless
+/// the program depends on more than the group's structure.
+lowered lower(const plan& p, const group& g, kept_program* keep = nullptr);
 
 /// A copy of `source` (ready or a constant, broadcast to `extents`) to `where` in a storage.
 lowered lower_copy(const node& source, const shape& extents, dtype type,

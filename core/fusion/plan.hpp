@@ -24,11 +24,14 @@ struct epilogue {
   std::vector<node*> members;  // the product, then the nodes that it includes
 };
 
+struct kept_program;
+
 struct group {
   boost::container::small_vector<node*, 8> members;  // dependency order
   boost::container::small_vector<node*, 2> outputs;  // members whose values are stored
   const node* reduction = nullptr;                   // the last member, if it reduces
   const fusion::epilogue* epilogue = nullptr;        // of a product with additional operations
+  kept_program* kept = nullptr;                      // that of the plan_cache, if it has one
   bool fused = false;                                // a program; otherwise a single operator
 };
 

@@ -13,10 +13,20 @@ using words = std::vector<std::uint64_t>;
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
 constexpr std::size_t most_words_of_one = std::size_t{1} << 18;  // of a plan
 
-// Numbers different pairs of words from 1.
+// Numbers different pairs of words from 1. A few are found by a linear search.
 class numbering {
  public:
   std::uint64_t of(std::uint64_t a, std::uint64_t b) {
+    if (table_.empty()) {
+      for (std::uint64_t n = 0; n < count_; ++n)
+        if (few_[n].a == a && few_[n].b == b) return n + 1;
+      if (count_ < most_of_few) {
+        few_[count_] = {a, b, count_ + 1};
+        return ++count_;
+      }
+      table_.resize(4 * most_of_few);
+      for (const entry& e : few_) place_of(e.a, e.b) = e;
+    }
     if (2 * count_ >= table_.size()) enlarge();
     entry& e = place_of(a, b);
     if (e.number == 0) e = {a, b, ++count_};
@@ -24,8 +34,9 @@ class numbering {
   }
 
  private:
+  static constexpr std::size_t most_of_few = 8;
   struct entry {
-    std::uint64_t a = 0, b = 0, number = 0;
+    std::uint64_t a, b, number;
   };
 
   entry& place_of(std::uint64_t a, std::uint64_t b) {
@@ -35,13 +46,13 @@ class numbering {
     return table_[at];
   }
   void enlarge() {
-    const auto old = std::exchange(table_, table(4 * table_.size()));
+    const auto old = std::exchange(table_, std::vector<entry>(4 * table_.size()));
     for (const entry& e : old)
       if (e.number != 0) place_of(e.a, e.b) = e;
   }
 
-  using table = boost::container::small_vector<entry, 32>;
-  table table_ = table(32);
+  entry few_[most_of_few];
+  std::vector<entry> table_;
   std::uint64_t count_ = 0;
 };
 
@@ -50,12 +61,11 @@ class structure {
  public:
   structure(const plan& p, words& out) : p_(p), out_(out) {}
 
-  /// False for a plan whose groups are not kept.
-  bool write() {
+  /// The written words; none for a plan whose groups are not kept.
+  std::span<const std::uint64_t> write() {
     for (std::size_t i = 0; i < p_.nodes.size(); ++i)
-      if (!add(*p_.nodes[i], p_.stored[i] != 0)) return false;
-    out_.resize(size());
-    return true;
+      if (!add(*p_.nodes[i], p_.stored[i] != 0)) return {};
+    return {out_.data(), size()};
   }
 
  private:
@@ -279,36 +289,49 @@ class group_reader {
 
 }  // namespace
 
-std::size_t plan_cache::hash::operator()(const words& key) const noexcept {
-  std::size_t h = key.size();
-  for (const std::uint64_t word : key) {
+std::size_t plan_cache::hash::operator()(key k) const noexcept {
+  std::size_t h = k.size();
+  for (const std::uint64_t word : k) {
     h = (h ^ word) * 0x9e3779b97f4a7c15u;
     h ^= h >> 32;
   }
   return h;
 }
 
+bool plan_cache::equal::operator()(key a, key b) const noexcept {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
 bool plan_cache::recall(plan& p) {
-  if (!structure(p, key_).write()) {
-    key_.clear();
-    return false;
-  }
-  const auto found = known_.find(key_);
+  key_ = structure(p, words_).write();
+  const auto found = key_.empty() ? known_.end() : known_.find(key_);
   if (found == known_.end()) return false;
-  group_reader(p, found->second).read();
+  group_reader(p, found->second.numbers).read();
+  keep_programs(found->second, p);
   return true;
+}
+
+void plan_cache::keep_programs(known_groups& groups, plan& p) {
+  if (groups.programs.empty()) {
+    const std::size_t bytes = p.groups.size() * sizeof(kept_program);
+    if (bytes_ + bytes > most_bytes) return;
+    bytes_ += bytes;
+    for (const group& g : p.groups)
+      groups.programs.push_back(g.fused ? std::make_unique<kept_program>() : nullptr);
+  }
+  for (std::size_t i = 0; i < p.groups.size(); ++i) p.groups[i].kept = groups.programs[i].get();
 }
 
 void plan_cache::keep(const plan& p) {
   if (key_.empty()) return;
-  std::vector<std::int32_t> groups = group_writer(p).write();
-  const std::size_t bytes = key_.size() * sizeof key_[0] + groups.size() * sizeof groups[0] + 128;
+  std::vector<std::int32_t> numbers = group_writer(p).write();
+  const std::size_t bytes = key_.size() * sizeof key_[0] + numbers.size() * sizeof numbers[0] + 128;
   if (bytes_ + bytes > most_bytes) {
     known_.clear();
     bytes_ = 0;
   }
   bytes_ += bytes;
-  known_.emplace(key_, std::move(groups));
+  known_.emplace(words(key_.begin(), key_.end()), known_groups{std::move(numbers), {}});
 }
 
 }  // namespace tutti::fusion

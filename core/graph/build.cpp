@@ -189,7 +189,13 @@ array elementwise_of(tutti_opcode opcode, dtype result, std::span<array> inputs,
                      std::string_view op) {
   const opened_device* device = common_device(inputs, op);
   shape extents;
-  for (const array& a : inputs) extents = broadcast_shapes(extents, a.shape(), op);
+  for (const array& a : inputs) {
+    const shape& of = a.shape();
+    if (extents.empty())
+      extents = of;
+    else if (!of.empty() && !(of == extents))
+      extents = broadcast_shapes(extents, of, op);
+  }
   const bool empty = std::find(extents.begin(), extents.end(), 0) != extents.end();
   if (empty) return constant(extents, result, std::int64_t{0}, device, op);
   if (all_constant(inputs)) {

@@ -241,6 +241,23 @@ void validate_view(const tutti_view& view, const std::string& what, bool shape_o
               std::to_string(dtype_size(view.dtype)));
 }
 
+bool is_in_range(uint64_t offset, uint32_t element_size, uint32_t rank, const uint64_t* extent,
+                 const int64_t* stride, uint64_t buffer_bytes) {
+  int64_t lowest = 0, highest = 1, begin = 0, end = 0;
+  bool overflows = false;
+  for (uint32_t d = 0; d < rank; ++d) {
+    int64_t reach = 0;
+    overflows |= __builtin_mul_overflow(extent[d] - 1, stride[d], &reach);
+    int64_t& side = reach < 0 ? lowest : highest;
+    overflows |= __builtin_add_overflow(side, reach, &side);
+  }
+  overflows |= __builtin_mul_overflow(lowest, element_size, &begin);
+  overflows |= __builtin_mul_overflow(highest, element_size, &end);
+  overflows |= __builtin_add_overflow(begin, offset, &begin);
+  overflows |= __builtin_add_overflow(end, offset, &end);
+  return !overflows && begin >= 0 && static_cast<uint64_t>(end) <= buffer_bytes;
+}
+
 std::string range_problem(uint64_t offset, uint32_t element_size, uint32_t rank,
                           const uint64_t* extent, const int64_t* stride, uint64_t buffer_bytes) {
   __extension__ using wide = __int128;

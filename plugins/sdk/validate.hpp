@@ -29,6 +29,9 @@ void validate_launch(const tutti_program_desc& desc, const tutti_program_launch&
 // Checks an operator's view: buffer present (unless `shape_only`), known dtype, rank <= 8.
 void validate_view(const tutti_view& view, const std::string& what, bool shape_only);
 
+// Whether all elements are in the buffer, as far as 64 bits can tell; range_problem() tells more.
+bool is_in_range(uint64_t offset, uint32_t element_size, uint32_t rank, const uint64_t* extent,
+                 const int64_t* stride, uint64_t buffer_bytes);
 // Describes an element reached by `extent` and `stride` outside `buffer_bytes`; empty if there is
 // none. An extent of 0 reaches no element.
 std::string range_problem(uint64_t offset, uint32_t element_size, uint32_t rank,

@@ -165,6 +165,30 @@ BOOST_AUTO_TEST_CASE(equal_operations_and_different_ones) {
   }
 }
 
+// The constants of a program are new in each evaluation, also those that were equal before, in two
+// dtypes, or equal to a number that a conversion to halves uses.
+BOOST_AUTO_TEST_CASE(programs_with_other_constants) {
+  const array x = array::from({1.f, 2.f, 3.f}), halves = x.astype(dtype::f16).eval();
+  const array z = x.astype(dtype::c64).eval(), zero = (x * 0.f).astype(dtype::f64).eval();
+  constexpr double magic = 0x1.8p-81;
+  const std::pair<double, double> constants[] = {{1, 1}, {1, 1},         {1, 1}, {2, 1},
+                                                 {1, 4}, {magic, magic}, {3, 3}, {0.5, 0.25}};
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& [a, b] : constants) {
+      const auto sums = ((halves * a).astype(dtype::f32) + x * b).to_vector<float>();
+      const auto parts = tutti::imag(z * std::complex<double>(a, b)).to_vector<float>();
+      const auto narrow = (zero + a + b).astype(dtype::bf16).astype(dtype::f32).to_vector<float>();
+      for (int i = 0; i < 3; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const double in_half = a == magic ? 0 : a;
+        BOOST_TEST(sums[at] == static_cast<float>((i + 1) * in_half + (i + 1) * b));
+        BOOST_TEST(parts[at] == static_cast<float>((i + 1) * b));
+        BOOST_TEST(narrow[at] == static_cast<float>(a + b));
+      }
+    }
+  }
+}
+
 // A product takes a maximum with 0 into its kernel, and no other.
 BOOST_AUTO_TEST_CASE(maxima_with_zero_and_others) {
   const array a = array::from({-1.f, 2.f, -3.f, 4.f}).reshape({2, 2});

@@ -72,13 +72,18 @@ std::shared_ptr<tutti_event> device_context::end_evaluation() {
 }
 
 void device_context::retire_finished() {
-  while (!flight_.empty()) {
-    std::int32_t done = 0;
-    const bool failed =
-        plugins::ignore(device.plugin->stream.event_query(flight_.front().event.get(), &done));
-    if (!failed && done == 0) break;
-    retire_front();
-  }
+  while (!flight_.empty() && has_ended(flight_.front())) retire_front();
+}
+
+bool device_context::has_ended(const in_flight& work) const {
+  std::int32_t done = 0;
+  return plugins::ignore(device.plugin->stream.event_query(work.event.get(), &done)) || done != 0;
+}
+
+bool device_context::has_ended(std::uint64_t sequence) const {
+  if (flight_.empty() || sequence < flight_.front().sequence) return true;
+  const auto index = static_cast<std::size_t>(sequence - flight_.front().sequence);
+  return index >= flight_.size() || has_ended(flight_[index]);
 }
 
 template <class T>
@@ -90,6 +95,7 @@ void device_context::drop_unused(cache<T>& from) {
   std::nth_element(uses.begin(), quarter, uses.end());
   const std::uint64_t latest = std::min(*quarter, retired());
   std::erase_if(from, [&](const auto& entry) { return entry.second->last_use <= latest; });
+  ++generation_of_programs;
 }
 
 template void device_context::drop_unused(cache<cached_program>& from);
@@ -156,10 +162,7 @@ std::uint64_t device_context::enqueued(tutti_event* event, const char* label, st
   ++last_;
   if (flight_.size() > wait_at / 2 && last_ % together == 0) {
     const in_flight& among = flight_[together];
-    std::int32_t done = 0;
-    const bool failed =
-        plugins::ignore(device.plugin->stream.event_query(among.event.get(), &done));
-    if (failed || done != 0 || flight_.size() > wait_at) retire(among.sequence);
+    if (has_ended(among) || flight_.size() > wait_at) retire(among.sequence);
   }
   return last_;
 }

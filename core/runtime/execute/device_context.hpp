@@ -84,6 +84,7 @@ class device_context final : public stream_progress {
   template <class T>
   using cache = std::unordered_map<std::string, std::unique_ptr<T>>;
   cache<cached_program> programs;
+  std::uint64_t generation_of_programs = 0;  // how often some were dropped
   cache<cached_plan> plans;
   fusion::plan_cache known_plans;  // of evaluations that begin on this device
   cache<compiled_kernel> kernels;  // of applications: equal sources are compiled once
@@ -129,6 +130,8 @@ class device_context final : public stream_progress {
   std::shared_ptr<tutti_event> event_of(std::uint64_t sequence);
   /// The work at a position still in flight; empty if it has finished.
   std::string label_of(std::uint64_t sequence) const;
+  /// Whether the work at a position has finished, which includes failures.
+  bool has_ended(std::uint64_t sequence) const;
   /// Retires finished work, up to `sequence` (waiting for it), and records failures.
   void retire(std::uint64_t sequence);
   /// Whether the work at `sequence` is known to have finished. Needs no lock.
@@ -160,6 +163,7 @@ class device_context final : public stream_progress {
   void drop_unused(cache<T>& from);
   void retire_front();
   void trace(const in_flight& work);
+  bool has_ended(const in_flight& work) const;
 
   std::deque<in_flight> flight_;
   std::deque<arrived_work> arrived_work_;  // in flight

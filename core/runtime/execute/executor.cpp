@@ -245,10 +245,14 @@ void wait(const node& n) {
   // First, because work that waits for a copy that never completes would not end either.
   for (const auto& a : base.arriving) a->wait();
   device_context& context = context_of(*base.device);
-  const std::shared_ptr<tutti_event> event = event_of(context, base.sequence);
-  // A failure is recorded, and named, when the work is retired.
-  if (event != nullptr) wait_for(context.device, event.get());
-  const device_locks lock(context);
+  std::optional<device_locks> lock(context);
+  if (!context.has_ended(base.sequence)) {
+    const std::shared_ptr<tutti_event> event = context.event_of(base.sequence);
+    lock.reset();
+    // A failure is recorded, and named, when the work is retired.
+    if (event != nullptr) wait_for(context.device, event.get());
+    lock.emplace(context);
+  }
   context.retire(base.sequence);
   context.pool.trim_excess();
   context.check_health(base.sequence);

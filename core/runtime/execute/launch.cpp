@@ -59,14 +59,21 @@ class dying_edges {
   boost::container::small_vector<char, 16> vanishes_;
 };
 
+std::uint32_t edges_to(const node& input, const group& g) {
+  std::uint32_t edges = 0;
+  for (const node* m : g.members)
+    for (const auto& in : m->inputs) edges += in.get() == &input ? 1 : 0;
+  return edges;
+}
+
 // The storage of an input whose last reader is this kernel and that has exactly the size of the
 // output.
-const node* reusable_input(const lowered& program, const dying_edges& dying, const node& output) {
+const node* reusable_input(const lowered& program, const group& g, const node& output) {
   for (const fusion::operand& x : program.inputs) {
     const node& in = *x.source;
     if (in.is_traced() || in.type == dtype::boolean || size_of(in.type) != size_of(output.type) ||
         !(in.extents == output.extents) || in.storage == nullptr || block_of(in)->is_shared() ||
-        in.references.load() != dying.count(&in))
+        in.references.load() > edges_to(in, g) || in.references.load() != dying_edges(g).count(&in))
       continue;
     const auto same_block = [&](const fusion::operand& other) {
       return other.source->storage == in.storage;
@@ -76,15 +83,15 @@ const node* reusable_input(const lowered& program, const dying_edges& dying, con
   return nullptr;
 }
 
-void launch_fused(device_context& context, const plan& p, const group& g) {
-  const lowered program = fusion::lower(p, g);
+void launch_lowered(device_context& context, const planned_group& where, const lowered& program) {
+  const group& g = where.group;
   pending_results results;
   const node* taken = nullptr;
   for (const fusion::operand& x : program.outputs) {
     node* target = const_cast<node*>(x.source);
     const node* reuse = nullptr;
     if (g.reduction == nullptr && taken == nullptr)
-      reuse = taken = reusable_input(program, dying_edges(g), *target);
+      reuse = taken = reusable_input(program, g, *target);
     if (reuse != nullptr) {
       reuse->storage->retain();
       results.add(target, block_of(*reuse), reuse->storage_offset);
@@ -92,9 +99,15 @@ void launch_fused(device_context& context, const plan& p, const group& g) {
       results.add(target, context.allocate(bytes_of(*target)));
     }
   }
-  const planned_group where{p, g};
   const std::uint64_t sequence = launch_program(context, program, results.all(), &where);
   results.publish_all(sequence, context.take_awaited());
+}
+
+void launch_fused(device_context& context, const plan& p, const group& g) {
+  if (g.kept != nullptr)
+    if (const lowered* const known = g.kept->of(p, g))
+      return launch_lowered(context, {p, g, g.kept}, *known);
+  launch_lowered(context, {p, g}, fusion::lower(p, g, g.kept));
 }
 
 // n's result, initialised with its first input: that input's own memory if n is its last reader,
@@ -354,14 +367,36 @@ tutti_event* start_program(device_context& context, const cached_program& code,
                                 context.compute.get());
 }
 
-std::uint64_t launch_program(device_context& context, const lowered& program,
-                             std::span<const result> outputs, const planned_group* where) {
+namespace {
+
+cached_program& code_of(device_context& context, const lowered& program,
+                        const planned_group* where) {
+  fusion::kept_program* const kept = where != nullptr ? where->kept : nullptr;
+  if (kept != nullptr && kept->code != nullptr &&
+      kept->code_generation == context.generation_of_programs) {
+    auto& code = *static_cast<cached_program*>(kept->code);
+    base::count().memory_cache_hits.add();
+    code.last_use = context.next_sequence();
+    return code;
+  }
   program.key(context.program_key);
   cached_program& code = context.cached(context.programs, context.program_key, [&] {
     std::unique_ptr<cached_program> ahead;
     if (where != nullptr) ahead = compile_ahead(context, *where);
     return ahead != nullptr ? std::move(ahead) : compile(context, program);
   });
+  if (kept != nullptr) {
+    kept->code = &code;
+    kept->code_generation = context.generation_of_programs;
+  }
+  return code;
+}
+
+}  // namespace
+
+std::uint64_t launch_program(device_context& context, const lowered& program,
+                             std::span<const result> outputs, const planned_group* where) {
+  cached_program& code = code_of(context, program, where);
 
   const std::uint64_t sequence = context.next_sequence();
   boost::container::small_vector<tutti_operand, 12> operands;

@@ -29,6 +29,8 @@ std::unique_ptr<cached_program> compile(const device_context& context,
 struct planned_group {
   const fusion::plan& plan;
   const fusion::group& group;  // of plan
+  // That of the launched program, if it is a kept one.
+  fusion::kept_program* kept = nullptr;
 };
 
 /// Enqueues `program` with operands whose memory is known. `outputs` has one block and element

@@ -36,6 +36,11 @@ class block_program {
   static constexpr uint64_t least_line = 64;
 
   bool is_one_loop() const { return steps_.size() == 1 && steps_[0].loop != nullptr; }
+  /// Of a program that is one loop: the inputs that it reads and the values that it writes, both in
+  /// its order.
+  const fused_loop& loop() const { return *steps_[0].loop; }
+  const std::vector<uint32_t>& loop_inputs() const { return steps_[0].operands; }
+  const std::vector<uint32_t>& loop_results() const { return steps_[0].results; }
   uint32_t block() const { return block_; }
   /// For maps, the value that output n stores, in its register dtype; for a reduction (n = 0), the
   /// value to reduce, in the accumulator's dtype.
@@ -51,8 +56,9 @@ class block_program {
   /// and hold the sum of most_narrow values.
   routines::block_routine widens() const { return widens_; }
   static constexpr uint64_t most_narrow = 32768;  // of 16 bits
-  /// Whether a loop reads an input as one element.
+  /// Whether a loop reads an input, or input `value`, as one element.
   bool has_singles() const { return has_singles_; }
+  bool is_single(uint32_t value) const { return value < inputs_.size() && single_[value]; }
 
  private:
   friend class block_registers;
@@ -79,7 +85,6 @@ class block_program {
   bool is_scalar(uint32_t value) const {
     return value >= inputs_.size() && value - inputs_.size() < scalars_;
   }
-  bool is_single(uint32_t value) const { return value < inputs_.size() && single_[value]; }
   void fuse_steps(uint32_t loop_bits);
   bool fits(const std::vector<block_step>& steps, const block_step& next) const;
   block_step loop_of(const std::vector<block_step>& steps, const std::vector<block_step>& later,

@@ -69,6 +69,22 @@ void each_tile(uint64_t begin, uint64_t end, uint64_t line, const F& compute) {
   }
 }
 
+// Whether the strides are those of an array without gaps, or of one element.
+bool is_dense(const int64_t* stride, const uint64_t* extent, uint32_t rank) {
+  bool dense = true;
+  uint64_t expected = 1;
+  for (uint32_t d = rank; d-- > 0;) {
+    dense = dense && (static_cast<uint64_t>(stride[d]) == expected || extent[d] == 1);
+    expected *= extent[d];
+  }
+  return dense;
+}
+bool is_one_element(const int64_t* stride, const uint64_t* extent, uint32_t rank) {
+  bool one = true;
+  for (uint32_t d = 0; d < rank; ++d) one = one && (stride[d] == 0 || extent[d] == 1);
+  return one;
+}
+
 // Kept points that are reduced together, from point `first` on: `columns` of each of `rows`
 // consecutive rows of the last but one kept dimension.
 struct outer_band {
@@ -109,6 +125,8 @@ struct host_program::state {
     uint64_t first = 0, last;  // kept points
     bool may_stream = true;
   };
+  void find_whole_loop();
+  bool run_whole(const tutti_program_launch& launch, const host_operands& memory) const;
   launch_list<std::byte*> places_of(const job& j) const;
   void run_map(const job& j) const;
   void run_inner(const job& j, const reduction_shape& shape) const;
@@ -137,6 +155,10 @@ struct host_program::state {
   std::optional<block_program> by_lines, joining;
   const routines::reduction_row* reduction = nullptr;
   std::vector<output_form> forms;
+  // Of a map that is one loop, which writes the outputs as they are stored; else NULL. The outputs
+  // in the order of the loop.
+  const block_program* whole = nullptr;
+  std::vector<uint32_t> whole_outputs;
 };
 
 host_program::state::state(const tutti_program_desc& desc, host_routines set, uint32_t loop_bits)
@@ -170,6 +192,45 @@ host_program::state::state(const tutti_program_desc& desc, host_routines set, ui
     form.same = wanted == stored && !(stored == TUTTI_BOOL && loaded);
     forms.push_back(form);
   }
+  if (!layout.reduces()) find_whole_loop();
+}
+
+void host_program::state::find_whole_loop() {
+  const block_program& one = by_lines ? *by_lines : program;
+  if (!one.is_one_loop() || one.loop_results().size() != forms.size()) return;
+  for (const uint32_t value : one.loop_results()) {
+    uint32_t n = 0;
+    while (n < forms.size() && one.result(n) != value) ++n;
+    if (n == forms.size() || !forms[n].same) return;
+    whole_outputs.push_back(n);
+  }
+  whole = &one;
+}
+
+// Runs a small launch as one call of the loop, if each operand is an array without gaps or an
+// element that the loop reads as one.
+bool host_program::state::run_whole(const tutti_program_launch& launch,
+                                    const host_operands& memory) const {
+  if (whole == nullptr) return false;
+  const uint32_t rank = layout.given_kept;
+  const std::vector<uint32_t>& inputs = whole->loop_inputs();
+  const std::byte* in[fused_loop::most_arrays];
+  std::byte* out[fused_loop::most_arrays];
+  for (size_t k = 0; k < whole_outputs.size(); ++k) {
+    const uint32_t n = whole_outputs[k];
+    if (!is_dense(launch.outputs[n].stride, launch.extent, rank)) return false;
+    out[k] = memory.outputs[n];
+  }
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const auto fits = whole->is_single(inputs[k]) ? is_one_element : is_dense;
+    if (!fits(launch.inputs[inputs[k]].stride, launch.extent, rank)) return false;
+    in[k] = memory.inputs[inputs[k]];
+  }
+  uint64_t points = 1;
+  for (uint32_t d = 0; d < rank; ++d) points *= launch.extent[d];
+  if (points > elements_of_a_chunk) return false;
+  whole->loop().run(in, out, launch.scalars, points);
+  return true;
 }
 
 // Short lines are processed several at once, unless the program is one loop; a single column is not
@@ -387,6 +448,7 @@ host_program& host_program::operator=(host_program&&) noexcept = default;
 void host_program::run(const tutti_program_launch& launch, const host_operands& memory,
                        const machine& on, const host_parallel_for& parallel) const {
   const program_layout& l = state_->layout;
+  if (state_->run_whole(launch, memory)) return;
   const state::job j(*state_, launch, memory, on, parallel);
   if (!l.reduces()) return state_->run_map(j);
   const reduction_shape shape = state_->shape_of(j);

@@ -125,9 +125,11 @@ void program_interpreter::check_ranges(const tutti_program_launch& launch,
                                        find_memory memory) const {
   const auto check = [&](const char* kind, size_t index, const tutti_program_operand& declared,
                          const tutti_operand& operand, uint32_t rank) {
+    const uint64_t bytes = memory(*operand.buffer).bytes;
+    const uint32_t size = dtype_size(declared.dtype);
+    if (is_in_range(operand.offset, size, rank, launch.extent, operand.stride, bytes)) return;
     const std::string problem =
-        range_problem(operand.offset, dtype_size(declared.dtype), rank, launch.extent,
-                      operand.stride, memory(*operand.buffer).bytes);
+        range_problem(operand.offset, size, rank, launch.extent, operand.stride, bytes);
     if (!problem.empty())
       throw_invalid(program_name(desc_) + ": " + kind + " " + std::to_string(index) + ": " +
                     problem);
