@@ -23,9 +23,8 @@ namespace tutti {
 namespace {
 
 array weak_constant(dtype type, tutti_scalar value, tutti_scalar imaginary = {}) {
-  array made = graph::constant({}, type, std::int64_t{0}, nullptr);
+  array made = graph::constant({}, type, {value, imaginary}, nullptr);
   made.node()->weak = true;
-  made.node()->record = graph::constant_value{value, imaginary};
   return made;
 }
 

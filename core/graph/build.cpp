@@ -156,26 +156,26 @@ array move_to(const array& a, const opened_device* device, const transfer_params
   return finish(std::move(moved));
 }
 
+array constant(const shape& extents, dtype type, const constant_value& value,
+               const opened_device* device, std::string_view op) {
+  node_ref n = make(kind::constant, type, extents, device, op);
+  n->record = value;
+  return array{std::move(n)};
+}
+
 array constant(const shape& extents, dtype type, double value, const opened_device* device,
                std::string_view op) {
-  node_ref n = make(kind::constant, type, extents, device, op);
-  n->record = scalar_from(type, value);
-  return array{std::move(n)};
+  return constant(extents, type, scalar_from(type, value), device, op);
 }
 
 array constant(const shape& extents, dtype type, std::int64_t value, const opened_device* device,
                std::string_view op) {
-  node_ref n = make(kind::constant, type, extents, device, op);
-  n->record = scalar_from(type, value);
-  return array{std::move(n)};
+  return constant(extents, type, scalar_from(type, value), device, op);
 }
 
 array constant_like(const array& a, const shape& extents, dtype type, const opened_device* device,
                     std::string_view op) {
-  const node& from = get(a, op);
-  node_ref n = make(kind::constant, type, extents, device, op);
-  n->record = convert_constant(from, type);
-  return array{std::move(n)};
+  return constant(extents, type, convert_constant(get(a, op), type), device, op);
 }
 
 array elementwise(tutti_opcode opcode, dtype result, std::span<const array> given,

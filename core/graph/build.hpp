@@ -24,7 +24,9 @@ const node& get(const array& a, std::string_view op);
 /// `device`, or the default device for null.
 const opened_device* or_default(const opened_device* device);
 
-/// A constant of dtype `type` (value converted), of any shape; device null: for every device.
+/// A constant of dtype `type`, of any shape; device null: for every device. A number is converted.
+array constant(const shape& extents, dtype type, const constant_value& value,
+               const opened_device* device, std::string_view op = "full");
 array constant(const shape& extents, dtype type, double value, const opened_device* device,
                std::string_view op = "full");
 array constant(const shape& extents, dtype type, std::int64_t value, const opened_device* device,

@@ -98,6 +98,7 @@ constant_value convert_value(const constant_value& value, dtype from, dtype to) 
 }
 
 constant_value convert_constant(const node& n, dtype t) {
+  if (!n.weak && n.type == t) return n.value();
   if (n.weak) {
     if (is_complex(n.type)) return from_value(t, get<std::complex<double>>(n.value()));
     if (is_floating(n.type)) return from_value(t, get<double>(n.value()));
