@@ -50,8 +50,12 @@ array batched(const array& a, const shape& batch) {
   const shape own = leading(a.shape());
   const std::int64_t count = batch.size();
   if (own.size() == 1) {
-    const array one = reshape(a, {1, rows, columns});
-    return broadcast_to(one, {count, rows, columns});
+    const graph::layout from = graph::layout_of(*a.node());
+    const int rank = a.ndim();
+    const shape one{1, rows, columns};
+    const shape strides = free_strides(one, {0, from.strides[rank - 2], from.strides[rank - 1]});
+    const array matrix = graph::view(a, one, {from.offset, strides}, graph::view_op::reshape);
+    return count == 1 ? matrix : broadcast_to(matrix, {count, rows, columns});
   }
   return reshape(broadcast_to(a, op::with_rest(batch, {rows, columns}, 0)), {count, rows, columns});
 }
@@ -138,7 +142,7 @@ array matmul(const array& a, const array& b) {
   array product;
   if (batch_b.size() == 1 && batch == batch_a && batch.size() > 1 && folds(x)) {
     const array rows = reshape(x, {1, batch.size() * m, k});
-    product = product3(rows, reshape(y, {1, k, n}));
+    product = product3(rows, batched(y, {}));
   } else {
     product = product3(batched(x, batch), batched(y, batch));
   }
