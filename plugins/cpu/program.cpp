@@ -12,6 +12,12 @@ struct engine_code : sdk::engine_program {
   bool is_short(const tutti_program_launch& launch) const {
     return expected_ns(launch) < sdk::too_long_to_wait_ns;
   }
+  // Only launches over several rows begin; what follows may be a map of one dimension.
+  bool is_worth_holding(const tutti_program_launch& launch, bool holds) const {
+    constexpr double least_ns = 8'000;  // several times the cost of keeping it
+    const bool has_rows = desc().reduction != TUTTI_REDUCE_NONE || desc().kept_rank > 1;
+    return holds || (has_rows && expected_ns(launch) >= least_ns);
+  }
   static std::shared_ptr<const sdk::joint_work> joint(std::shared_ptr<const engine_code> code,
                                                       const tutti_program_launch& launch,
                                                       sdk::find_memory memory,

@@ -4,9 +4,12 @@
 // and programs and operators whose results do not depend on the number of threads.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <cctype>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -150,6 +153,85 @@ BOOST_AUTO_TEST_CASE(some_work_runs_behind_a_failure_and_is_told_of_it) {
   second.add_always(note)->wait();
   const std::vector<int32_t> expected{TUTTI_OK, TUTTI_ERROR_DRIVER, TUTTI_OK};
   BOOST_TEST(told == expected, boost::test_tools::per_element());
+}
+
+namespace {
+
+// Writes its name, in brackets with those of others, to a text; runs together with its own kind.
+struct noted_work : joint_work {
+  noted_work(std::string& to, char n, bool is_bad = false) : text(to), name(n), fails(is_bad) {}
+  void run() const override {
+    text += name;
+    if (fails) fail();
+  }
+  bool begins() const override { return true; }
+  bool takes(std::span<const joint_work* const> all, const joint_work& next) const override {
+    const bool is_small = std::islower(static_cast<const noted_work*>(&next)->name) != 0;
+    return !all.empty() && is_small == (std::islower(name) != 0);
+  }
+  void run_together(std::span<const joint_work* const> all) const override {
+    text += '(';
+    for (const joint_work* one : all) one->run();
+    text += ')';
+  }
+
+  std::string& text;
+  const char name;
+  const bool fails;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(held_work_runs_with_what_follows_when_somebody_asks) {
+  std::string text;
+  const auto work = [&](char name) { return std::make_shared<noted_work>(text, name); };
+  std::shared_ptr<completion> last;
+  {
+    work_queue queue;
+    const auto a = queue.hold(work('a'));
+    BOOST_CHECK(queue.holds() && a != nullptr && text.empty());
+    const auto b = queue.hold(work('b'));
+    BOOST_CHECK(text.empty());
+    const auto c = queue.hold(work('C'));  // another kind
+    BOOST_CHECK_EQUAL(text, "(ab)");
+    BOOST_CHECK(a->query() && b->query());
+    BOOST_CHECK_EQUAL(text, "(ab)");
+    std::thread([&] { c->wait(); }).join();
+    BOOST_CHECK_EQUAL(text, "(ab)C");
+    queue.hold(work('d'));
+    queue.run([&] { text += 'e'; });
+    queue.hold(work('f'));
+    queue.add([&] { text += 'g'; })->wait();
+    queue.hold(work('h'));
+    queue.start();
+    BOOST_CHECK(queue.is_idle() && !queue.holds());
+    BOOST_CHECK_EQUAL(text, "(ab)Cdefgh");
+    work_queue other;
+    other.wait_for(queue.hold(work('i')));
+    BOOST_CHECK_EQUAL(text, "(ab)Cdefghi");
+    std::atomic<bool> go = false;
+    const auto running = queue.add([&] { go.wait(false); });
+    BOOST_CHECK(queue.hold(work('j')) == nullptr);  // it is busy
+    go = true;
+    go.notify_all();
+    running->wait();
+    queue.synchronize();
+    last = queue.hold(work('k'));
+  }
+  last->wait();
+  BOOST_CHECK_EQUAL(text, "(ab)Cdefghik");
+}
+
+BOOST_AUTO_TEST_CASE(held_work_that_fails_fails_together) {
+  std::string text;
+  work_queue queue;
+  const auto a = queue.hold(std::make_shared<noted_work>(text, 'a'));
+  const auto b = queue.hold(std::make_shared<noted_work>(text, 'b', true));
+  BOOST_CHECK_EQUAL(code_of([&] { a->wait(); }), TUTTI_ERROR_DRIVER);
+  BOOST_CHECK_EQUAL(code_of([&] { b->wait(); }), TUTTI_ERROR_DRIVER);
+  BOOST_CHECK(queue.hold(std::make_shared<noted_work>(text, 'c')) == nullptr);
+  BOOST_CHECK_EQUAL(code_of([&] { queue.synchronize(); }), TUTTI_ERROR_DRIVER);
+  BOOST_CHECK(queue.is_idle());
 }
 
 BOOST_AUTO_TEST_CASE(a_queue_that_goes_away_finishes_its_work) {

@@ -80,7 +80,10 @@ void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> wo
 void enqueue(tutti_stream& stream, tutti_event** event,
              std::shared_ptr<const sdk::joint_work> work);
 
-// The same for work that also runs after failed work, whose failure it receives.
+// Keeps short work that may run together with what follows. False if the queue is busy.
+bool hold(tutti_stream& stream, tutti_event** event, std::shared_ptr<const sdk::joint_work> work);
+
+// The same as enqueue for work that also runs after failed work, whose failure it receives.
 void enqueue_always(tutti_stream& stream, tutti_event** event,
                     std::function<void(const sdk::plugin_error* before)> work);
 

@@ -17,7 +17,8 @@ namespace tutti::host_device {
 
 /// Code(program_description&&, compute_units) runs programs. It is immutable and has desc(),
 /// is_short(launch), and run(launch, memory, team) for checked launches; it may have
-/// joint(code, launch, memory, team), which makes a launch that can be run together with others.
+/// joint(code, launch, memory, team), which makes a launch that can be run together with others,
+/// and then has is_worth_holding(launch, whether the stream holds others) for short ones.
 template <typename Code>
 struct program {
   std::shared_ptr<const Code> code;  // shared with queued launches
@@ -74,11 +75,18 @@ struct program_functions {
       sdk::validate_launch(code->desc(), mine);
       tutti_stream& line = sdk::deref(stream, "stream");
       sdk::thread_team& team = line.device->team;
-      if (line.queue.is_idle() && code->is_short(mine)) {
+      constexpr bool joins = requires { Code::joint(code, mine, memory_of, team); };
+      const bool is_short = code->is_short(mine);
+      if constexpr (joins) {
+        if (is_short && team.size() > 1 && code->is_worth_holding(mine, line.queue.holds()) &&
+            hold(line, event, Code::joint(code, mine, memory_of, team)))
+          return;
+      }
+      if (is_short && line.queue.is_idle()) {
         const auto work = [&] { code->run(mine, memory_of, team); };
         return run_now(line, event, std::cref(work));
       }
-      if constexpr (requires { Code::joint(code, mine, memory_of, team); }) {
+      if constexpr (joins) {
         enqueue(line, event, Code::joint(code, mine, memory_of, team));
       } else {
         enqueue(line, event, [code, kept = sdk::owned_program_launch(code->desc(), mine), &team] {

@@ -36,6 +36,17 @@ void enqueue(tutti_stream& stream, tutti_event** event,
   with_event(stream, event, [&] { return stream.queue.add(std::move(work)); });
 }
 
+bool hold(tutti_stream& stream, tutti_event** event, std::shared_ptr<const sdk::joint_work> work) {
+  bool is_held = false;
+  with_event(stream, event, [&] {
+    auto done = stream.queue.hold(std::move(work));
+    is_held = done != nullptr;
+    return done;
+  });
+  if (!is_held && event != nullptr) delete std::exchange(*event, nullptr);
+  return is_held;
+}
+
 void enqueue_always(tutti_stream& stream, tutti_event** event,
                     std::function<void(const sdk::plugin_error* before)> work) {
   with_event(stream, event, [&] { return stream.queue.add_always(std::move(work)); });
@@ -56,6 +67,10 @@ tutti_status* create(tutti_device* device, const tutti_stream_desc* desc, tutti_
 }
 
 void release(tutti_stream* stream) { delete stream; }
+
+tutti_status* flush(tutti_stream* stream) {
+  return guarded([&] { deref(stream, "stream").queue.start(); });
+}
 
 tutti_status* synchronize(tutti_stream* stream) {
   return guarded([&] { deref(stream, "stream").queue.synchronize(); });
@@ -130,11 +145,10 @@ tutti_status* clock(tutti_device* device, uint64_t* result) {
 
 }  // namespace
 
-// Queued work starts immediately, so there is nothing to flush.
 const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      create,
                                      release,
-                                     nullptr,
+                                     flush,
                                      synchronize,
                                      record,
                                      wait,

@@ -9,7 +9,7 @@
 namespace tutti::sdk {
 
 /// Longer work is shared among threads; waking a thread costs about as much.
-inline constexpr double worth_sharing_ns = 50'000;
+inline constexpr double worth_sharing_ns = 20'000;
 /// Longer work does not run in the calling thread.
 inline constexpr double too_long_to_wait_ns = 1'000'000;
 /// Predicts the duration of some work on the host from its previous runs: a fixed cost plus a cost

@@ -146,7 +146,12 @@ void row_launch::run_together(std::span<const joint_work* const> all) const {
   const uint64_t at_once = std::clamp<uint64_t>(bytes_at_once / row_bytes, 1, most);
   std::vector<std::atomic<uint64_t>> ns(all.size());
   const uint64_t begin_ns = now_ns();
-  team_.split((rows_ + at_once - 1) / at_once, 1, [&](uint64_t begin, uint64_t end) {
+  double expected_ns = 0;
+  for (const joint_work* work : all) {
+    const row_launch& one = launch_of(work);
+    expected_ns += one.code_->expected_ns(one.launch_.get());
+  }
+  const auto run_blocks = [&](uint64_t begin, uint64_t end) {
     const plain_arithmetic mode;
     for (uint64_t block = begin; block < end; ++block) {
       const uint64_t first = block * at_once, last = std::min(rows_, first + at_once);
@@ -158,7 +163,9 @@ void row_launch::run_together(std::span<const joint_work* const> all) const {
         ns[k].fetch_add(now_ns() - start, std::memory_order_relaxed);
       }
     }
-  });
+  };
+  const uint64_t blocks = (rows_ + at_once - 1) / at_once;
+  expected_ns >= worth_sharing_ns ? team_.split(blocks, 1, run_blocks) : run_blocks(0, blocks);
   // Each took its share of the time.
   const double wall = static_cast<double>(now_ns() - begin_ns);
   double sum = 1;

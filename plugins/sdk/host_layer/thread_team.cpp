@@ -4,25 +4,46 @@
 #include "sdk/host_layer/thread_team.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <system_error>
 
 #include "base/signals.hpp"
+#include "sdk/host_layer/host_info.hpp"
 
 namespace tutti::sdk {
 namespace {
 
 // Several pieces per thread balance the load.
 constexpr uint64_t pieces_per_thread = 4;
+// How long a thread looks before it sleeps. Waking a thread takes tens of microseconds.
+constexpr std::chrono::microseconds most_spin(50);
+
+// Waits until `is_true` or for most_spin.
+template <typename F>
+void spin(const F& is_true) {
+  constexpr int looks = 64;  // for each look at the clock
+  const auto end = std::chrono::steady_clock::now() + most_spin;
+  do {
+    for (int n = 0; n < looks; ++n) {
+      if (is_true()) return;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (std::chrono::steady_clock::now() < end);
+}
 
 }  // namespace
 
-// Guarded by the team's mutex, except for constant members.
+thread_team::thread_team(unsigned threads) : threads_(threads), spins_(threads <= usable_cores()) {}
+
+// Guarded by the team's mutex, except for constant members and reading `workers`.
 struct thread_team::loop {
   const uint64_t count, piece;
   const range& body;
   uint64_t next = 0;
-  unsigned workers = 0;
+  std::atomic<unsigned> workers = 0;
   std::exception_ptr failure = nullptr;
 };
 
@@ -65,9 +86,11 @@ void thread_team::split(uint64_t count, uint64_t least, const range& body) {
   {
     const std::lock_guard lock(mutex_);
     loop_ = &shared;
+    has_loop_.store(true, std::memory_order_release);
   }
   wake_.notify_all();
   take_pieces(shared);
+  if (spins_) spin([&] { return shared.workers.load(std::memory_order_acquire) == 0; });
   std::unique_lock lock(mutex_);
   loop_ = nullptr;
   idle_.wait(lock, [&] { return shared.workers == 0; });
@@ -92,6 +115,7 @@ void thread_team::take_pieces(loop& shared) {
     if (!shared.failure) shared.failure = failure;
     shared.next = shared.count;  // skip the rest
   }
+  has_loop_.store(false, std::memory_order_relaxed);
 }
 
 void thread_team::serve() {
@@ -106,6 +130,10 @@ void thread_team::serve() {
     take_pieces(shared);
     lock.lock();
     if (--shared.workers == 0) idle_.notify_one();
+    if (!spins_) continue;
+    lock.unlock();
+    spin([&] { return has_loop_.load(std::memory_order_acquire); });
+    lock.lock();
   }
 }
 

@@ -18,7 +18,7 @@ namespace tutti::sdk {
 class thread_team {
  public:
   /// `threads`: the total, including the caller's.
-  explicit thread_team(unsigned threads) : threads_(threads) {}
+  explicit thread_team(unsigned threads);
   ~thread_team();
   thread_team(const thread_team&) = delete;
   thread_team& operator=(const thread_team&) = delete;
@@ -43,12 +43,14 @@ class thread_team {
   void take_pieces(loop& shared);
 
   const unsigned threads_;
-  std::mutex turn_;  // held by the caller whose loop is shared
+  const bool spins_;  // there is a core for each thread
+  std::mutex turn_;   // held by the caller whose loop is shared
   std::vector<std::thread> workers_;
   std::atomic<bool> is_started_ = false;
   std::mutex mutex_;  // guards the following members
   std::condition_variable wake_, idle_;
   loop* loop_ = nullptr;
+  std::atomic<bool> has_loop_ = false;  // with pieces left; only a hint for those that spin
   bool stopping_ = false;
 };
 

@@ -42,28 +42,38 @@ const std::shared_ptr<completion>& completion::done() {
   return *one;
 }
 
+std::unique_lock<std::mutex> completion::started() const {
+  std::unique_lock lock(mutex_);
+  const auto held = done_ ? nullptr : held_.lock();
+  if (held == nullptr) return lock;
+  lock.unlock();
+  held->start();
+  lock.lock();
+  return lock;
+}
+
 bool completion::has_succeeded() const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = started();
   return done_ && !failure_;
 }
 
 void completion::notify(tutti_event_listener listener, void* context) {
   const event_listener mine = listener_of(listener, context);
   {
-    const std::lock_guard lock(mutex_);
+    const auto lock = started();
     if (!done_) return listeners_.push_back(mine);
   }
   mine.tell(failure_ ? &*failure_ : nullptr);  // does not change any more
 }
 
 bool completion::query() const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = started();
   if (failure_) throw plugin_error(*failure_);
   return done_;
 }
 
 void completion::wait(uint64_t timeout_ns) const {
-  std::unique_lock lock(mutex_);
+  auto lock = started();
   const auto is_done = [this] { return done_; };
   // A timeout that the clock cannot represent is infinite.
   if (timeout_ns > static_cast<uint64_t>(INT64_MAX) / 2) {
@@ -75,7 +85,7 @@ void completion::wait(uint64_t timeout_ns) const {
 }
 
 std::optional<plugin_error> completion::outcome() const {
-  std::unique_lock lock(mutex_);
+  auto lock = started();
   changed_.wait(lock, [this] { return done_; });
   return failure_;
 }
@@ -95,7 +105,7 @@ std::optional<plugin_error> failure_of(const std::function<void()>& work) {
   }
 }
 
-class work_queue::worker : public std::enable_shared_from_this<worker> {
+class work_queue::worker : public held_work, public std::enable_shared_from_this<worker> {
  public:
   enum class kind {
     plain,
@@ -104,6 +114,7 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
   };
   std::shared_ptr<completion> add(std::function<void()> work, kind how,
                                   std::shared_ptr<const joint_work> joint = nullptr) {
+    start();
     auto done = std::make_shared<completion>();
     {
       const std::lock_guard lock(mutex_);
@@ -116,11 +127,29 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
     return done;
   }
 
+  std::shared_ptr<completion> hold(std::shared_ptr<const joint_work> work) {
+    const std::lock_guard lock(held_mutex_);
+    if (!held_.empty() && (held_.size() == most_together || !joins_held(*work))) start_held();
+    if (held_.empty() && !nothing_open()) return nullptr;
+    auto done = std::make_shared<completion>(weak_from_this());
+    held_.push_back({{}, done, kind::plain, std::move(work)});
+    holds_.store(true, std::memory_order_release);
+    return done;
+  }
+  bool holds() const { return holds_.load(std::memory_order_acquire); }
+  void start() override {
+    if (!holds()) return;
+    const std::lock_guard lock(held_mutex_);
+    start_held();
+  }
+
   // For the thread that calls the queue: all its work is complete and its effects are visible.
-  bool is_idle() const {
-    return open_.load(std::memory_order_acquire) == 0 && !unreported_ && !blocked_;
+  bool is_idle() {
+    start();
+    return nothing_open();
   }
   std::shared_ptr<completion> run(const std::function<void()>& work, bool times) {
+    start();
     const uint64_t begin = times ? now_ns() : 0;
     std::optional<plugin_error> failure = failure_of(work);
     if (!failure && !times) return completion::done();
@@ -133,6 +162,7 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
   }
 
   void stop() {
+    start();
     {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
@@ -162,6 +192,23 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
   };
   static constexpr size_t most_together = 16;
   static constexpr uint64_t looks_ns = 10'000;  // a few launches of the core
+
+  bool nothing_open() const {
+    return open_.load(std::memory_order_acquire) == 0 && !unreported_ && !blocked_;
+  }
+
+  bool joins_held(const joint_work& work) const {
+    std::vector<const joint_work*> all;
+    for (const job& one : held_) all.push_back(one.joint.get());
+    return all[0]->takes(all, work);
+  }
+  void start_held() {
+    if (held_.empty()) return;
+    open_.fetch_add(held_.size(), std::memory_order_relaxed);
+    execute(held_);
+    held_.clear();
+    holds_.store(false, std::memory_order_release);
+  }
 
   void run() {
     std::unique_lock lock(mutex_);
@@ -236,6 +283,9 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
   std::deque<job> line_;
   bool started_ = false, stopping_ = false;
   std::atomic<uint64_t> open_ = 0;  // jobs queued or running
+  std::mutex held_mutex_;           // of held work, which any thread may start
+  std::vector<job> held_;
+  std::atomic<bool> holds_ = false;
   // The first unreported failure: waiting for the queue returns it.
   std::optional<plugin_error> unreported_;
   // Set after waiting for failed work: later work fails with the same error until synchronize().
@@ -252,6 +302,14 @@ std::shared_ptr<completion> work_queue::add(std::function<void()> work) {
 std::shared_ptr<completion> work_queue::add(std::shared_ptr<const joint_work> work) {
   return worker_->add({}, worker::kind::plain, std::move(work));
 }
+
+std::shared_ptr<completion> work_queue::hold(std::shared_ptr<const joint_work> work) {
+  return worker_->hold(std::move(work));
+}
+
+bool work_queue::holds() const { return worker_->holds(); }
+
+void work_queue::start() { worker_->start(); }
 
 bool work_queue::is_idle() const { return worker_->is_idle(); }
 

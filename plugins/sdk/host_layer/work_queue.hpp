@@ -24,9 +24,20 @@ uint64_t now_ns();
 /// Runs `work`; returns its exception as an error.
 std::optional<plugin_error> failure_of(const std::function<void()>& work);
 
-/// The outcome of one piece of work, or of a host event.
+/// Work that begins when somebody asks for it.
+class held_work {
+ public:
+  virtual ~held_work() = default;
+  virtual void start() = 0;
+};
+
+/// The outcome of one piece of work, or of a host event. Whoever asks for that of held work starts
+/// it.
 class completion {
  public:
+  completion() = default;
+  explicit completion(std::weak_ptr<held_work> held) : held_(std::move(held)) {}
+
   /// Returns false and does nothing if it is already set.
   bool set(std::optional<plugin_error> failure);
   /// The completion of work that ran immediately, without failure and without times; shared.
@@ -46,6 +57,9 @@ class completion {
   uint64_t begin_ns = 0, end_ns = 0;  // times of the work by now_ns(); valid after completion
 
  private:
+  std::unique_lock<std::mutex> started() const;  // of mutex_
+
+  const std::weak_ptr<held_work> held_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool done_ = false;
@@ -58,7 +72,7 @@ class joint_work {
  public:
   virtual ~joint_work() = default;
   virtual void run() const = 0;
-  /// Whether it is worth looking for work to run with.
+  /// Whether it is worth waiting for work to run with that another thread may queue.
   virtual bool begins() const = 0;
   /// Whether `next` can be run together with `all`, of which this is the first.
   virtual bool takes(std::span<const joint_work* const> all, const joint_work& next) const = 0;
@@ -78,6 +92,13 @@ class work_queue {
   /// Queues `work`. The completion and waits for the queue report its exception.
   std::shared_ptr<completion> add(std::function<void()> work);
   std::shared_ptr<completion> add(std::shared_ptr<const joint_work> work);
+  /// Keeps work that is to run in the calling thread, because what follows may run together with
+  /// it. The next call but holds() and another hold() starts it, and so does a question about its
+  /// completion. NULL if the queue is busy.
+  std::shared_ptr<completion> hold(std::shared_ptr<const joint_work> work);
+  bool holds() const;
+  /// Starts what is kept.
+  void start();
   /// Whether nothing is queued and no failure is unreported: work may then run immediately.
   bool is_idle() const;
   /// Runs `work` in this thread; requires an idle queue. Exceptions are handled likewise. `times`:
