@@ -124,6 +124,11 @@ common_options& common_options::with_predict(const std::string& what, const std:
       ->check(not_empty)
       ->capture_default_str();
   device_.add_to(predicts);
+  predicts.parse_complete_callback([this, &predicts] {
+    for (const CLI::Option* option : app_.get_options())
+      if (const std::string name = option->get_name(); !predicts.get_option_no_throw(name))
+        refuse(app_, {name}, "has no effect with predict");
+  });
   return *this;
 }
 
@@ -173,6 +178,11 @@ void common_options::predict_each(
     }
   }
   if (failed) throw already_told();
+}
+
+void refuse(const CLI::App& app, const std::vector<std::string>& names, const std::string& why) {
+  for (const std::string& name : names)
+    if (app.get_option(name)->count() > 0) throw CLI::ValidationError(name, why);
 }
 
 int run(CLI::App& app, int argc, char** argv, const std::function<void()>& body) {

@@ -52,6 +52,7 @@ class common_options {
   common_options& with_data(const std::string& what);
   common_options& with_out(const std::string& usual);
   /// The subcommand `predict FILE...`, after with_out(): descriptions of the command and the files.
+  /// Options that only training uses are errors with it.
   common_options& with_predict(const std::string& what, const std::string& of);
   common_options& with_parallel();
   common_options& with_resume();
@@ -92,6 +93,10 @@ class common_options {
   device_option device_;
   std::optional<tutti::job> job_;
 };
+
+/// Throws CLI::ValidationError, which names the first of these options that was given and says why
+/// it has no effect: "has no effect with --cluster".
+void refuse(const CLI::App& app, const std::vector<std::string>& names, const std::string& why);
 
 /// Parses the options and runs `body`. Exit status: 0; 1 if `body` throws; 2 for wrong options,
 /// which `body` may also detect (CLI::ValidationError).

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "common/progress.hpp"
 
@@ -241,6 +242,11 @@ class fit_loop {
 std::vector<epoch_result> fit(training_run run, const common_options& options,
                               const fit_task& task) {
   return fit_loop(std::move(run), options, task)();
+}
+
+std::string checksum(std::span<const std::byte> data) {
+  const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
+  return fmt::format("{}", std::hash<std::string_view>{}(text));
 }
 
 array cross_entropy(const array& output, const std::vector<array>& batch) {

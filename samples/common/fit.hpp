@@ -3,10 +3,12 @@
 // The training loop of the samples: epochs, learning rate, progress, test, checkpoints.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <tutti/data.hpp>
 #include <tutti/nn.hpp>
@@ -71,6 +73,9 @@ struct fit_task {
 /// beyond options.epochs or if the loss is no longer finite.
 std::vector<epoch_result> fit(training_run run, const common_options& options,
                               const fit_task& task);
+
+/// A number for these bytes, as text, for fit_task::settings: other data have another number.
+std::string checksum(std::span<const std::byte> data);
 
 /// nn::cross_entropy of the model's output and batch[1].
 tutti::array cross_entropy(const tutti::array& output, const std::vector<tutti::array>& batch);

@@ -129,11 +129,15 @@ void write_answers(const std::filesystem::path& path, const std::vector<std::str
   data::write_table(path, t);
 }
 
-void finish(report::training_report report, const common_options& options) {
+void save_report(report::training_report& report, const common_options& options) {
   report.settings.set("batch", options.batch)
       .set("learning_rate", options.learning_rate)
       .set("seed", options.seed);
   report.save(options.out);
+}
+
+void finish(report::training_report report, const common_options& options) {
+  save_report(report, options);
   if (options.json) {
     std::cout << report.results.json();
     return;

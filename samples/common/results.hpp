@@ -48,8 +48,11 @@ void report_group_use(std::ostream& out, tutti::report::training_report& report,
                       const tutti::device_group& group, const std::vector<tutti::array>& batch,
                       double seconds_per_step);
 
-/// Adds the common settings to the report, saves it below options.out and prints its path, or with
-/// --json prints its results.
+/// Adds the common settings to the report and saves it below options.out.
+void save_report(tutti::report::training_report& report, const common_options& options);
+
+/// Saves the report with save_report() and prints its path and the accuracy, or with --json its
+/// results.
 void finish(tutti::report::training_report report, const common_options& options);
 
 }  // namespace samples

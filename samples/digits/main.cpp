@@ -127,9 +127,12 @@ void run(const samples::common_options& o) {
                          samples::devices_text(trainer.group()), images.rows, batches.items(),
                          data.y_test.size(), model.parameter_count());
 
-  const auto history = samples::fit(
-      trainer, o,
-      {.batches = batches, .test = [&] { return score_of(model, trainer.parameters(), data); }});
+  const auto history =
+      samples::fit(trainer, o,
+                   {.batches = batches,
+                    .test = [&] { return score_of(model, trainer.parameters(), data); },
+                    .settings = {{"checksum of the images",
+                                  samples::checksum(std::as_bytes(std::span(images.values)))}}});
 
   auto report = samples::report_of("Digits", trainer.group(), history);
   report.loss_name = "mean cross-entropy";

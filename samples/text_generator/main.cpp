@@ -64,8 +64,7 @@ array next_letter_loss(const array& scores, const std::vector<array>& batch) {
 std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> codes,
                          const options& o) {
   o.log() << codes.size() << " letters, " << model.parameter_count() << " parameters\n";
-  const std::string_view bytes(reinterpret_cast<const char*>(codes.data()), 4 * codes.size());
-  const std::string text_name = std::to_string(std::hash<std::string_view>{}(bytes));
+  const std::string text = samples::checksum(std::as_bytes(std::span(codes)));
   const std::int64_t window = o.context + 1, rows = std::ssize(codes) / window;
   const std::int64_t test = (rows + 9) / 10;  // windows reserved for the test
   codes.resize(static_cast<std::size_t>(rows * window));
@@ -82,7 +81,7 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
     return samples::score{next_letter_loss(trainer(held_out), {held_out}).item()};
   };
   const auto history =
-      samples::fit(trainer, o, {batches, rate, score, "windows", {{"text", text_name}}});
+      samples::fit(trainer, o, {batches, rate, score, "windows", {{"text", text}}});
   tutti::io::save_safetensors(o.out / "weights.safetensors", model.named(trainer.parameters()));
   auto report = samples::report_of("A text, letter by letter", trainer.group(), history);
   report.settings = {{"width", o.width}, {"blocks", o.blocks}, {"context", o.context}};
@@ -143,7 +142,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   samples::number_option(app, "--temperature", o.temperature, 1e-6, 1e6,
                          "small: the likeliest letters; large: any");
-  app.add_option("--weights", o.weights, "use these weights instead of training");
+  app.add_option("--weights", o.weights, "use these weights instead of training")
+      ->excludes("--epochs", "--batch", "--learning-rate", "--parallel", "--resume", "--json");
   app.add_flag("--no-cache", o.no_cache, "recompute keys and values for each letter");
   return samples::run(app, argc, argv, [&] { run(o); });
 }

@@ -5,6 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <span>
 #include <stdexcept>
 
 #include "tutti_test/dense.hpp"
@@ -107,6 +108,15 @@ BOOST_AUTO_TEST_CASE(what_it_cannot_go_on_from_is_refused) {
   for (const tutti::checkpoint_file& file : tutti::checkpoints(outside / "b/checkpoints").list())
     std::filesystem::resize_file(file.path, 100);
   FAILS(io_error, training()(outside / "b", true), "all checkpoints are damaged");
+}
+
+BOOST_AUTO_TEST_CASE(other_data_have_another_checksum) {
+  const auto of = [](std::vector<float> values) {
+    return samples::checksum(std::as_bytes(std::span(values)));
+  };
+  BOOST_TEST(of({1, 2, 3}) == of({1, 2, 3}));
+  for (const auto& other : {std::vector<float>{}, {1, 2}, {1, 3, 2}, {1, 2, NAN}, {1, 2, 3, 0}})
+    BOOST_TEST(of({1, 2, 3}) != of(other));
 }
 
 BOOST_AUTO_TEST_CASE(an_earlier_run_stays_until_there_is_a_checkpoint) {

@@ -47,6 +47,12 @@ foreach(row "17,${pixels}1" "nan,${pixels}1" "1,${pixels}10" "1,${pixels}2.5" "1
   file(WRITE ${out}/${folder}/digits.csv.gz "1,${pixels}9\n${row}\n")
   expect_failure(1 "row 2: (pixel 1 is (17|nan), not in|label (10|2.5|-1) is not)" --data ${out}/${folder})
 endforeach()
+file(WRITE ${out}/other/digits.csv.gz "1,${pixels}1\n2,${pixels}2\n3,${pixels}3\n4,${pixels}4\n5,${pixels}5\n")
+execute_process(COMMAND ${PROGRAM} --data ${out}/other --out ${out} --resume
+  OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE status)
+if(NOT status EQUAL 1 OR NOT errors MATCHES "the run there has checksum of the images [0-9]+, this one [0-9]+\n$")
+  message(FATAL_ERROR "other images resumed: status ${status}, \"${errors}\"")
+endif()
 file(WRITE ${out}/file "")
 expect_failure(2 "--epochs" --epochs 0)
 expect_failure(2 "--epochs" --epochs many)

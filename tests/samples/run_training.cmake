@@ -53,6 +53,7 @@ if(EXAMPLE)
     message(FATAL_ERROR "predict said ${text}")
   endif()
   expect_failure(2 "--epochs=3" predict ${EXAMPLE} --epochs=3)
+  expect_failure(2 "--epochs: has no effect with predict" --epochs 3 predict ${EXAMPLE})
   expect_failure(1 "weights" predict ${EXAMPLE} --out ${OUT}/missing)
   expect_failure(1 "no_file" predict ${OUT}/no_file --out ${OUT}/straight)
   execute_process(COMMAND ${PROGRAM} predict ${OUT}/file ${EXAMPLE} --out ${OUT}/straight

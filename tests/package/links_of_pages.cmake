@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each link from a page below FOLDER to another page or to a picture must name a file that is there.
+file(GLOB_RECURSE pages ${FOLDER}/*.md)
+set(links 0)
+foreach(page IN LISTS pages)
+  get_filename_component(folder ${page} DIRECTORY)
+  file(READ ${page} text)
+  string(REPLACE "](" "LINK(" text "${text}")  # CMake's lists do not end within brackets
+  string(REGEX MATCHALL "LINK\\([A-Za-z0-9_./-]+\\.(md|png|svg)" targets "${text}")
+  list(TRANSFORM targets REPLACE "LINK." "")
+  foreach(target IN LISTS targets)
+    math(EXPR links "${links} + 1")
+    if(NOT EXISTS ${folder}/${target})
+      message(SEND_ERROR "${page}: there is no ${target}")
+    endif()
+  endforeach()
+endforeach()
+if(links LESS 50)
+  message(FATAL_ERROR "${links} links in the pages of ${FOLDER}")
+endif()
