@@ -6,7 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <queue>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 #include <unordered_map>
@@ -148,6 +150,28 @@ int append(std::vector<step>& to, const recorded& r, int start, double not_befor
   return r.results[0] < 0 ? start : r.results[0] + offset;
 }
 
+// The steps that wait for each step.
+class dependents {
+ public:
+  explicit dependents(const std::vector<step>& steps) : first_(steps.size() + 1, 0) {
+    for (const step& s : steps)
+      for (const int a : s.after)
+        if (a >= 0) ++first_[static_cast<std::size_t>(a) + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    next_.resize(first_.back());
+    std::vector<std::size_t> end = first_;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      for (const int a : steps[i].after)
+        if (a >= 0) next_[end[static_cast<std::size_t>(a)]++] = i;
+  }
+  std::span<const std::size_t> of(std::size_t step) const {
+    return std::span(next_).subspan(first_[step], first_[step + 1] - first_[step]);
+  }
+
+ private:
+  std::vector<std::size_t> first_, next_;
+};
+
 std::vector<endpoint> ranks_of(const cluster& c) {
   std::vector<endpoint> out(static_cast<std::size_t>(c.ranks), c.rank);
   out.back().seconds_per_byte *= c.slow_link;
@@ -199,13 +223,8 @@ std::vector<double> on_host(const cluster& c, const std::vector<double>& buckets
 
 std::vector<double> simulate(const std::vector<step>& steps, const std::vector<endpoint>& all) {
   const std::size_t n = steps.size();
-  std::vector<int> first(n + 1, 0), next, missing(n, 0);  // steps that wait for each, in a row
-  for (const step& s : steps)
-    for (const int a : s.after)
-      if (a >= 0) ++first[static_cast<std::size_t>(a) + 1];
-  for (std::size_t i = 0; i < n; ++i) first[i + 1] += first[i];
-  next.resize(static_cast<std::size_t>(first[n]));
-  std::vector<int> filled = first;
+  const dependents later(steps);
+  std::vector<int> missing(n, 0);
   // What a step waits for next: its sender, its receiver, or what adds there.
   enum phase { sends, receives, adds };
   using event = std::tuple<double, std::size_t, phase>;
@@ -216,11 +235,7 @@ std::vector<double> simulate(const std::vector<step>& steps, const std::vector<e
   std::vector<double> ready(n), ends(n, -1);
   for (std::size_t i = 0; i < n; ++i) {
     ready[i] = steps[i].not_before;
-    for (const int a : steps[i].after) {
-      if (a < 0) continue;
-      next[static_cast<std::size_t>(filled[static_cast<std::size_t>(a)]++)] = static_cast<int>(i);
-      ++missing[i];
-    }
+    for (const int a : steps[i].after) missing[i] += a >= 0;
     if (missing[i] == 0) wait(ready[i], i);
   }
   std::vector<double> free[3];  // from then, by phase and endpoint
@@ -232,11 +247,9 @@ std::vector<double> simulate(const std::vector<step>& steps, const std::vector<e
     const auto from = static_cast<std::size_t>(s.from), to = static_cast<std::size_t>(s.to);
     double& until = free[at][at == sends ? from : to];
     const double begin = std::max(now, until);
-    if (at != adds) {
-      until = begin + s.bytes * std::max(all[from].seconds_per_byte, all[to].seconds_per_byte);
-    } else {
-      until = begin + s.bytes * all[to].add_seconds_per_byte;
-    }
+    until = begin +
+            s.bytes * (at == adds ? all[to].add_seconds_per_byte
+                                  : std::max(all[from].seconds_per_byte, all[to].seconds_per_byte));
     double end = until;
     if (at == sends) {  // its first byte comes while others are sent
       waiting.emplace(begin, i, receives);
@@ -248,8 +261,7 @@ std::vector<double> simulate(const std::vector<step>& steps, const std::vector<e
       continue;
     }
     ends[i] = end;
-    for (int k = first[i]; k < first[i + 1]; ++k) {
-      const auto j = static_cast<std::size_t>(next[static_cast<std::size_t>(k)]);
+    for (const std::size_t j : later.of(i)) {
       ready[j] = std::max(ready[j], end);
       if (--missing[j] == 0) wait(ready[j], j);
     }

@@ -96,7 +96,7 @@ std::vector<std::vector<std::int64_t>> replayed(const recorded& r, std::int64_t 
 }  // namespace
 
 BOOST_DATA_TEST_CASE(messages_on_equal_links_take_the_time_of_the_formula, every_algorithm, how) {
-  for (const std::size_t p : {1, 2, 3, 4, 6, 8, 13, 64, 100})
+  for (const std::size_t p : {1, 2, 3, 4, 6, 8, 13, 64})
     for (const double n : {4.0, 1e3, 1e8}) {
       const double seconds = simulated(p, n, how, std::vector<endpoint>(p, wire));
       if (how == mpi_algorithm::tree && !std::has_single_bit(p)) {  // some paths are shorter
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_slow_link_delays_what_passes_it) {
 BOOST_DATA_TEST_CASE(each_device_of_a_rank_ends_with_the_sum, every_schedule, algorithm) {
   for (std::size_t members = 2; members <= 8; ++members) {
     const tutti::device_group group = tutti_test::first_devices(members);
-    for (const std::int64_t n : {1, 3, 1000, 50001}) {
+    for (const std::int64_t n : {1, 3, 1000, members < 4 ? 50001 : 5003}) {  // long ones: rings
       std::vector<array> values;
       for (const tutti::device& d : group)
         values.push_back(tutti::arange(0, n, 1, tutti::dtype::f32, d));
