@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti-bench-ranks, for `mpirun -n 2`: compares the all-reduce of a job with MPI's own, and a
-// training step on all ranks with one on rank 0 alone, each on the processors that mpirun assigned.
+// tutti-bench-ranks, for `mpirun -n 2`: measures what MPI's messages between two ranks take,
+// compares the all-reduce of a job with MPI's own, and a training step on all ranks with one on
+// rank 0 alone, each on the processors that mpirun assigned.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -20,8 +21,32 @@ using tutti::array, tutti::bench::median, tutti::bench::seconds;
 
 constexpr int runs = 9;
 
-void measure_all_reduce(const tutti::job& job) {
-  const std::vector<float> ones(std::size_t{16} << 20, 1.0F);
+// Half the time of a message to the other rank and back, and the time of a sum in memory.
+void measure_messages(const tutti::job& job, int elements) {
+  const std::vector<float> ones(static_cast<std::size_t>(elements), 1.0F);
+  std::vector<float> other(ones.size());
+  const auto pass = [&](int from) {
+    if (job.rank() == from)
+      MPI_Send(ones.data(), elements, MPI_FLOAT, 1 - from, 0, MPI_COMM_WORLD);
+    else
+      MPI_Recv(other.data(), elements, MPI_FLOAT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  };
+  std::vector<double> messages, sums;
+  for (int i = 0; i < runs; ++i) {
+    job.barrier();
+    messages.push_back(seconds([&] { pass(0), pass(1); }, 10) / 2);
+    sums.push_back(seconds(
+        [&] { MPI_Reduce_local(ones.data(), other.data(), elements, MPI_FLOAT, MPI_SUM); }, 10));
+  }
+  const double bytes = elements * 4.0;
+  if (job.rank() == 0)
+    fmt::print("message of {:.0f} KB: {:.2f} us ({:.2f} GB/s), its sum {:.2f} us ({:.2f} GB/s)\n",
+               bytes / 1e3, median(messages) * 1e6, bytes / median(messages) / 1e9,
+               median(sums) * 1e6, bytes / median(sums) / 1e9);
+}
+
+void measure_all_reduce(const tutti::job& job, int elements) {
+  const std::vector<float> ones(static_cast<std::size_t>(elements), 1.0F);
   std::vector<float> sums(ones.size());
   const array value = array::from(ones);
   std::vector<double> own, peer;
@@ -30,13 +55,13 @@ void measure_all_reduce(const tutti::job& job) {
     own.push_back(seconds([&] { job.all_reduce(value).wait(); }));
     job.barrier();
     peer.push_back(seconds([&] {
-      MPI_Allreduce(ones.data(), sums.data(), static_cast<int>(ones.size()), MPI_FLOAT, MPI_SUM,
-                    MPI_COMM_WORLD);
+      MPI_Allreduce(ones.data(), sums.data(), elements, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     }));
   }
   if (job.rank() == 0)
-    fmt::print("all-reduce of 64 MB, {} ranks: {:.1f} ms, MPI_Allreduce {:.1f} ms, ratio {:.2f}\n",
-               job.size(), median(own) * 1e3, median(peer) * 1e3, median(peer) / median(own));
+    fmt::print("all-reduce of {} KB, {} ranks: {:.4g} ms, MPI_Allreduce {:.4g} ms, ratio {:.2f}\n",
+               elements / 250, job.size(), median(own) * 1e3, median(peer) * 1e3,
+               median(peer) / median(own));
 }
 
 /// The median step time of a perceptron 784-500-10 with 2048 rows over the ranks of the job.
@@ -63,7 +88,10 @@ double step_seconds(const std::optional<tutti::job>& job) {
 int main() {
   try {
     const tutti::job job;
-    measure_all_reduce(job);
+    constexpr int sizes[] = {16 << 20, 1000 * 1000, 250 * 1000, 1000, 1};
+    for (const int elements : sizes) measure_all_reduce(job, elements);
+    if (job.size() == 2)
+      for (const int elements : sizes) measure_messages(job, elements);
     const double alone = job.rank() == 0 ? step_seconds({}) : 0;
     job.barrier();
     const double together = step_seconds(job);

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collective_simulator.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <queue>
+#include <span>
+#include <stdexcept>
+#include <tuple>
+#include <unordered_map>
+
+#include "graph/node.hpp"
+#include "multi/job/job_state.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti_test {
+namespace {
+
+using tutti::array;
+
+constexpr double most_reduced = 4 << 20;  // of a message, as in job.cpp
+
+// Messages of which those of one round depend on earlier rounds only.
+class rounds {
+ public:
+  rounds(std::vector<step>& steps, std::vector<int>& last) : steps_(steps), last_(last) {}
+  void begin() { before_ = last_; }
+  void send(int from, int to, double bytes, bool adds) {
+    const auto f = static_cast<std::size_t>(from), t = static_cast<std::size_t>(to);
+    steps_.push_back({from, to, bytes, adds, {before_[f], before_[t]}});
+    last_[t] = static_cast<int>(steps_.size()) - 1;
+  }
+
+ private:
+  std::vector<step>& steps_;
+  std::vector<int>& last_;
+  std::vector<int> before_;
+};
+
+// job_state::agree: an all-gather of records by the algorithm of J. Bruck et al.
+void add_agreement(std::vector<step>& steps, std::vector<int>& last) {
+  const int p = static_cast<int>(last.size());
+  rounds r(steps, last);
+  for (int have = 1; have < p; have *= 2) {
+    r.begin();
+    for (int i = 0; i < p; ++i)
+      r.send((i + have) % p, i, std::min(have, p - have) * sizeof(tutti::multi::call_record),
+             false);
+  }
+}
+
+class graph_reader {
+ public:
+  graph_reader(const tutti::device_group& group, const std::vector<array>& values) : group_(group) {
+    for (const array& v : values)
+      found_[&*v.node()] = {-1, {0, static_cast<std::int64_t>(v.size())}};
+  }
+  recorded read(const std::vector<array>& results) {
+    for (const array& a : results) out_.results.push_back(visit(*a.node()).step);
+    return std::move(out_);
+  }
+
+ private:
+  struct place {
+    int step;  // that makes it, or -1
+    tutti::index_range range;
+  };
+  static constexpr place nothing{-1, {0, 0}};
+
+  int member(const tutti::graph::node& n) const {
+    for (std::size_t i = 0; i < group_.size(); ++i)
+      if (&tutti::detail::get(group_[i]) == n.device) return static_cast<int>(i);
+    throw std::logic_error("a node on no member");
+  }
+
+  place add(const tutti::graph::node& n, int from, bool adds, place first, place second,
+            tutti::index_range range) {
+    const auto bytes =
+        static_cast<double>(second.range.size()) * static_cast<double>(tutti::size_of(n.type));
+    out_.steps.push_back({from, member(n), bytes, adds, {first.step, second.step}});
+    out_.ranges.push_back(range);
+    return {static_cast<int>(out_.steps.size()) - 1, range};
+  }
+
+  place visit(const tutti::graph::node& n) {
+    if (const auto at = found_.find(&n); at != found_.end()) return at->second;
+    return found_[&n] = make(n);
+  }
+
+  place make(const tutti::graph::node& n) {
+    using tutti::graph::kind;
+    if (n.is_view()) {
+      const place base = visit(*n.view().base);
+      const std::int64_t first = base.range.begin + n.view().where.offset;
+      return {base.step, {first, first + n.elements}};
+    }
+    std::vector<place> inputs;
+    for (const auto& i : n.inputs) inputs.push_back(visit(*i));
+    if (n.kind == kind::transfer)
+      return add(n, member(*n.inputs[0]), false, nothing, inputs[0], inputs[0].range);
+    if (n.kind == kind::elementwise && inputs.size() == 2)
+      return add(n, member(n), true, inputs[0], inputs[1], inputs[0].range);
+    if (n.kind != kind::concatenate) throw std::logic_error("a node of another kind");
+    place joined = nothing;
+    for (const place& p : inputs)
+      joined = add(n, member(n), false, joined, p, {inputs[0].range.begin, p.range.end});
+    return joined;
+  }
+
+  const tutti::device_group& group_;
+  std::unordered_map<const tutti::graph::node*, place> found_;
+  recorded out_;
+};
+
+enum class part { reduce, first_of_all_reduce, broadcast };
+
+// The steps of one part of a sum of bytes within a rank, as Tutti records it.
+const recorded& within_rank(int devices, double bytes, part which) {
+  static std::map<std::tuple<int, double, part>, recorded> known;
+  const auto [at, is_new] = known.try_emplace({devices, bytes, which});
+  if (!is_new) return at->second;
+  if (devices == 1) return at->second = {{}, {}, {-1}};
+  const std::vector<tutti::device>& all = tutti::devices();
+  const tutti::device_group group(std::vector<tutti::device>(all.begin(), all.begin() + devices));
+  std::vector<array> values;
+  for (const tutti::device& d : group)
+    values.push_back(tutti::arange(0, std::ceil(bytes / 4), 1, tutti::dtype::f32, d));
+  if (which == part::broadcast) values.resize(1);
+  namespace collective = tutti::collective;
+  const std::vector<array> results =
+      which == part::broadcast ? collective::broadcast(group, values[0])
+      : which == part::reduce  ? std::vector{collective::reduce(group, values, group[0])}
+                               : std::vector{collective::all_reduce(group, values)[0]};
+  return at->second = read_graph(group, results, values);
+}
+
+// Appends steps; those that need no other begin after the step `start`. Returns the first result's.
+int append(std::vector<step>& to, const recorded& r, int start, double not_before) {
+  const int offset = static_cast<int>(to.size());
+  for (step s : r.steps) {
+    for (int& a : s.after) a = a < 0 ? -1 : a + offset;
+    if (s.after[0] < 0 && s.after[1] < 0) s.after[0] = start;
+    s.not_before = not_before;
+    to.push_back(s);
+  }
+  return r.results[0] < 0 ? start : r.results[0] + offset;
+}
+
+// The steps that wait for each step.
+class dependents {
+ public:
+  explicit dependents(const std::vector<step>& steps) : first_(steps.size() + 1, 0) {
+    for (const step& s : steps)
+      for (const int a : s.after)
+        if (a >= 0) ++first_[static_cast<std::size_t>(a) + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    next_.resize(first_.back());
+    std::vector<std::size_t> end = first_;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      for (const int a : steps[i].after)
+        if (a >= 0) next_[end[static_cast<std::size_t>(a)]++] = i;
+  }
+  std::span<const std::size_t> of(std::size_t step) const {
+    return std::span(next_).subspan(first_[step], first_[step + 1] - first_[step]);
+  }
+
+ private:
+  std::vector<std::size_t> first_, next_;
+};
+
+std::vector<endpoint> ranks_of(const cluster& c) {
+  std::vector<endpoint> out(static_cast<std::size_t>(c.ranks), c.rank);
+  out.back().seconds_per_byte *= c.slow_link;
+  return out;
+}
+
+double latest(const std::vector<double>& times) {
+  return times.empty() ? 0 : *std::max_element(times.begin(), times.end());
+}
+
+mpi_algorithm quickest(const cluster& c, double bytes) {
+  static std::map<std::tuple<int, double, double, double, double, double>, mpi_algorithm> known;
+  const auto [at, is_new] =
+      known.try_emplace({c.ranks, c.slow_link, bytes, c.rank.latency, c.rank.seconds_per_byte,
+                         c.rank.add_seconds_per_byte});
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto a : {mpi_algorithm::doubling, mpi_algorithm::rabenseifner, mpi_algorithm::ring,
+                       mpi_algorithm::tree}) {
+    if (!is_new) break;
+    std::vector<step> steps;
+    std::vector<int> last(static_cast<std::size_t>(c.ranks), -1);
+    add_all_reduce(steps, last, bytes, a);
+    const double seconds = latest(simulate(steps, ranks_of(c)));
+    if (seconds < least) at->second = a;
+    least = std::min(least, seconds);
+  }
+  return at->second;
+}
+
+// When each bucket is on the host of a rank.
+std::vector<double> on_host(const cluster& c, const std::vector<double>& buckets,
+                            const std::vector<double>& ready, double slower, part which) {
+  std::vector<step> steps;
+  std::vector<int> copies;
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    const double from = ready[b] * slower;
+    const int sum = append(steps, within_rank(c.devices, buckets[b], which), -1, from);
+    steps.push_back({0, c.devices, buckets[b], false, {sum, -1}, from});
+    copies.push_back(static_cast<int>(steps.size()) - 1);
+  }
+  const std::vector<endpoint> all(static_cast<std::size_t>(c.devices) + 1, c.device);
+  const std::vector<double> ends = simulate(steps, all);
+  std::vector<double> out;
+  for (const int s : copies) out.push_back(ends[static_cast<std::size_t>(s)]);
+  return out;
+}
+
+}  // namespace
+
+std::vector<double> simulate(const std::vector<step>& steps, const std::vector<endpoint>& all) {
+  const std::size_t n = steps.size();
+  const dependents later(steps);
+  std::vector<int> missing(n, 0);
+  // What a step waits for next: its sender, its receiver, or what adds there.
+  enum phase { sends, receives, adds };
+  using event = std::tuple<double, std::size_t, phase>;
+  std::priority_queue<event, std::vector<event>, std::greater<>> waiting;
+  const auto wait = [&](double from, std::size_t i) {
+    waiting.emplace(from, i, steps[i].from == steps[i].to ? adds : sends);
+  };
+  std::vector<double> ready(n), ends(n, -1);
+  for (std::size_t i = 0; i < n; ++i) {
+    ready[i] = steps[i].not_before;
+    for (const int a : steps[i].after) missing[i] += a >= 0;
+    if (missing[i] == 0) wait(ready[i], i);
+  }
+  std::vector<double> free[3];  // from then, by phase and endpoint
+  for (std::vector<double>& f : free) f.resize(all.size());
+  while (!waiting.empty()) {
+    const auto [now, i, at] = waiting.top();
+    waiting.pop();
+    const step& s = steps[i];
+    const auto from = static_cast<std::size_t>(s.from), to = static_cast<std::size_t>(s.to);
+    double& until = free[at][at == sends ? from : to];
+    const double begin = std::max(now, until);
+    until = begin +
+            s.bytes * (at == adds ? all[to].add_seconds_per_byte
+                                  : std::max(all[from].seconds_per_byte, all[to].seconds_per_byte));
+    double end = until;
+    if (at == sends) {  // its first byte comes while others are sent
+      waiting.emplace(begin, i, receives);
+      continue;
+    }
+    if (at == receives) end += std::max(all[from].latency, all[to].latency);
+    if (at == receives && s.adds) {
+      waiting.emplace(end, i, adds);
+      continue;
+    }
+    ends[i] = end;
+    for (const std::size_t j : later.of(i)) {
+      ready[j] = std::max(ready[j], end);
+      if (--missing[j] == 0) wait(ready[j], j);
+    }
+  }
+  if (std::find(ends.begin(), ends.end(), -1) != ends.end())
+    throw std::logic_error("steps wait for each other");
+  return ends;
+}
+
+recorded read_graph(const tutti::device_group& group, const std::vector<array>& results,
+                    const std::vector<array>& values) {
+  return graph_reader(group, values).read(results);
+}
+
+std::string name_of(mpi_algorithm a) {
+  constexpr const char* names[] = {"doubling", "Rabenseifner", "ring", "tree"};
+  return names[static_cast<int>(a)];
+}
+
+void add_all_reduce(std::vector<step>& steps, std::vector<int>& last, double bytes,
+                    mpi_algorithm how) {
+  const int p = static_cast<int>(last.size());
+  rounds r(steps, last);
+  if (how == mpi_algorithm::ring) {
+    for (int round = 0; round < 2 * (p - 1); ++round) {
+      r.begin();
+      for (int i = 0; i < p; ++i) r.send(i, (i + 1) % p, bytes / p, round < p - 1);
+    }
+    return;
+  }
+  const int whole = static_cast<int>(std::bit_floor(static_cast<unsigned>(p)));
+  if (how == mpi_algorithm::tree) {
+    const int top = whole == p ? p : 2 * whole;
+    for (int distance = 1; distance < p; distance *= 2) {
+      r.begin();
+      for (int i = 0; i + distance < p; i += 2 * distance) r.send(i + distance, i, bytes, true);
+    }
+    for (int distance = top / 2; distance > 0; distance /= 2) {
+      r.begin();
+      for (int i = 0; i + distance < p; i += 2 * distance) r.send(i, i + distance, bytes, false);
+    }
+    return;
+  }
+  const int more = p - whole;  // the first 2 * more ranks act in pairs
+  const auto acting = [more](int i) { return i < more ? 2 * i + 1 : i + more; };
+  const auto exchange = [&](int distance, double size, bool adds) {
+    r.begin();
+    for (int i = 0; i < whole; ++i) r.send(acting(i), acting(i ^ distance), size, adds);
+  };
+  r.begin();
+  for (int i = 0; i < more; ++i) r.send(2 * i, 2 * i + 1, bytes, true);
+  if (how == mpi_algorithm::doubling) {
+    for (int distance = 1; distance < whole; distance *= 2) exchange(distance, bytes, true);
+  } else {
+    for (int parts = 2; parts <= whole; parts *= 2) exchange(whole / parts, bytes / parts, true);
+    for (int parts = whole; parts >= 2; parts /= 2) exchange(whole / parts, bytes / parts, false);
+  }
+  r.begin();
+  for (int i = 0; i < more; ++i) r.send(2 * i + 1, 2 * i, bytes, false);
+}
+
+cluster_sum sum_over(const cluster& c, const std::vector<double>& buckets,
+                     const std::vector<double>& ready, const sum_options& how) {
+  cluster_sum out;
+  const std::vector<endpoint> all = ranks_of(c);
+  std::vector<int> last(all.size(), -1);
+  std::vector<step> steps;
+  add_agreement(steps, last);
+  const double agreement = latest(simulate(steps, all));  // before any work begins
+
+  const part up = how.of_data_parallel ? part::first_of_all_reduce : part::reduce;
+  const std::vector<double> usual = on_host(c, buckets, ready, 1, up);
+  const std::vector<double> slow =
+      c.slow_rank == 1 ? usual : on_host(c, buckets, ready, c.slow_rank, up);
+  steps.clear();
+  std::vector<std::size_t> ends;  // of each bucket's steps
+  double largest = 0;
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    const int begins = static_cast<int>(steps.size());
+    for (int r = 0; r < c.ranks; ++r)
+      steps.push_back({r, r, 0, false, {-1, -1}, r + 1 == c.ranks ? slow[b] : usual[b]});
+    for (double sent = 0; sent < buckets[b]; sent += most_reduced) {
+      const double bytes = std::min(most_reduced, buckets[b] - sent);
+      const mpi_algorithm a = how.only_trees ? mpi_algorithm::tree : quickest(c, bytes);
+      if (bytes > largest) out.chosen = a;
+      largest = std::max(largest, bytes);
+      for (int r = 0; r < c.ranks; ++r) last[static_cast<std::size_t>(r)] = begins + r;
+      add_all_reduce(steps, last, bytes, a);
+    }
+    ends.push_back(steps.size());
+  }
+  const std::vector<double> times = simulate(steps, all);
+  out.between_ranks = latest(times);
+
+  steps.clear();
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    const auto first = times.begin() + static_cast<std::ptrdiff_t>(b == 0 ? 0 : ends[b - 1]);
+    const auto end = times.begin() + static_cast<std::ptrdiff_t>(ends[b]);
+    const double come = how.each_at_once ? *std::max_element(first, end) : out.between_ranks;
+    steps.push_back({c.devices, 0, buckets[b], false, {-1, -1}, come});
+    append(steps, within_rank(c.devices, buckets[b], part::broadcast),
+           static_cast<int>(steps.size()) - 1, come);
+  }
+  const std::vector<endpoint> devices(static_cast<std::size_t>(c.devices) + 1, c.device);
+  out.seconds = agreement + latest(simulate(steps, devices));
+  return out;
+}
+
+double least_sum_time(const cluster& c, double bytes) {
+  const auto least = [bytes](const endpoint& e, int count) {
+    return std::max(std::ceil(std::log2(count)) * e.latency,
+                    2 * (count - 1.0) / count * bytes * e.seconds_per_byte);
+  };
+  return std::max(least(c.rank, c.ranks), least(c.device, c.devices));
+}
+
+}  // namespace tutti_test

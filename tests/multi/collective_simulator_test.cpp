@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The simulated sums of docs/scaling.md: times against closed formulas, and what moves within a
+// rank against the sum that each device must have.
+#include "collective_simulator.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "members.hpp"
+#include "tutti/ops.hpp"
+
+using tutti::array;
+using tutti_test::cluster;
+using tutti_test::endpoint;
+using tutti_test::mpi_algorithm;
+using tutti_test::recorded;
+using tutti_test::step;
+
+namespace boost::test_tools::tt_detail {
+template <>
+struct print_log_value<mpi_algorithm> {
+  void operator()(std::ostream& out, mpi_algorithm a) { out << tutti_test::name_of(a); }
+};
+template <>
+struct print_log_value<tutti::collective::algorithm> {
+  void operator()(std::ostream& out, tutti::collective::algorithm a) { out << static_cast<int>(a); }
+};
+}  // namespace boost::test_tools::tt_detail
+
+namespace {
+
+constexpr mpi_algorithm every_algorithm[] = {mpi_algorithm::doubling, mpi_algorithm::rabenseifner,
+                                             mpi_algorithm::ring, mpi_algorithm::tree};
+constexpr tutti::collective::algorithm every_schedule[] = {
+    tutti::collective::algorithm::direct, tutti::collective::algorithm::tree,
+    tutti::collective::algorithm::ring, tutti::collective::algorithm::automatic};
+constexpr endpoint wire{5e-6, 8e-11, 3e-11};
+
+double simulated(std::size_t ranks, double bytes, mpi_algorithm how,
+                 const std::vector<endpoint>& all) {
+  std::vector<step> steps;
+  std::vector<int> last(ranks, -1);
+  tutti_test::add_all_reduce(steps, last, bytes, how);
+  double latest = 0;
+  for (const double t : tutti_test::simulate(steps, all)) latest = std::max(latest, t);
+  return latest;
+}
+
+double by_formula(std::size_t ranks, double n, mpi_algorithm how) {
+  const auto [a, b, g] = wire;
+  const double p = static_cast<double>(ranks), others = (p - 1) / p;
+  if (how == mpi_algorithm::ring) return 2 * (p - 1) * a + others * n * (2 * b + g);
+  const double depth = std::ceil(std::log2(p));
+  if (how == mpi_algorithm::tree) return 2 * depth * (a + n * b) + depth * n * g;
+  if (!std::has_single_bit(ranks))  // the ranks beyond a power of two come first and last
+    return by_formula(std::bit_floor(ranks), n, how) + 2 * (a + n * b) + n * g;
+  return how == mpi_algorithm::doubling ? depth * (a + n * (b + g))
+                                        : 2 * depth * a + others * n * (2 * b + g);
+}
+
+// Each member's result: element i is the sum of 16^m, as often as the value of member m is in it.
+std::vector<std::vector<std::int64_t>> replayed(const recorded& r, std::int64_t n) {
+  const auto value_of = [n](std::size_t member) {
+    return std::vector<std::int64_t>(static_cast<std::size_t>(n), std::int64_t{1} << (4 * member));
+  };
+  std::vector<std::vector<std::int64_t>> made, out;  // by step, 0 outside its range
+  for (std::size_t i = 0; i < r.steps.size(); ++i) {
+    const step& s = r.steps[i];
+    std::vector<std::int64_t> own = value_of(static_cast<std::size_t>(s.from));
+    for (std::int64_t e = 0; e < n; ++e) {
+      std::int64_t& value = own[static_cast<std::size_t>(e)];
+      std::int64_t total = 0;
+      int found = 0;
+      for (const int a : s.after) {
+        if (a < 0) continue;
+        const std::int64_t part = made[static_cast<std::size_t>(a)][static_cast<std::size_t>(e)];
+        total += part;
+        found += part != 0;
+      }
+      const bool inside = e >= r.ranges[i].begin && e < r.ranges[i].end;
+      value = !inside ? 0 : found < (s.adds ? 2 : 1) ? total + value : total;
+    }
+    made.push_back(own);
+  }
+  for (std::size_t m = 0; m < r.results.size(); ++m)
+    out.push_back(r.results[m] < 0 ? value_of(m) : made[static_cast<std::size_t>(r.results[m])]);
+  return out;
+}
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(messages_on_equal_links_take_the_time_of_the_formula, every_algorithm, how) {
+  for (const std::size_t p : {1, 2, 3, 4, 6, 8, 13, 64})
+    for (const double n : {4.0, 1e3, 1e8}) {
+      const double seconds = simulated(p, n, how, std::vector<endpoint>(p, wire));
+      if (how == mpi_algorithm::tree && !std::has_single_bit(p)) {  // some paths are shorter
+        BOOST_TEST(seconds <= by_formula(p, n, how));
+        BOOST_TEST(seconds >= by_formula(std::bit_floor(p), n, how));
+      } else {
+        BOOST_TEST(seconds == by_formula(p, n, how), boost::test_tools::tolerance(1e-9));
+      }
+    }
+}
+
+BOOST_DATA_TEST_CASE(every_rank_has_the_values_of_all, every_algorithm, how) {
+  for (std::size_t p = 1; p <= 17; ++p) {
+    std::vector<step> steps;
+    std::vector<int> last(p, -1);
+    tutti_test::add_all_reduce(steps, last, 1e3, how);
+    std::vector<std::set<int>> known;
+    const auto after = [&](int s, int rank) {
+      return s < 0 ? std::set<int>{rank} : known[static_cast<std::size_t>(s)];
+    };
+    for (const step& s : steps) {
+      known.push_back(after(s.after[0], s.from));
+      known.back().merge(after(s.after[1], s.to));
+    }
+    for (std::size_t r = 0; r < p; ++r) BOOST_TEST(after(last[r], static_cast<int>(r)).size() == p);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_slow_link_delays_what_passes_it) {
+  std::vector<endpoint> all(4, wire);
+  all[3].seconds_per_byte *= 10;
+  const double n = 1e6, fast = wire.seconds_per_byte, added = 3 * n / 4 * wire.add_seconds_per_byte;
+  BOOST_TEST(
+      simulated(4, n, mpi_algorithm::ring, all) == 6 * (wire.latency + n / 4 * 10 * fast) + added,
+      boost::test_tools::tolerance(1e-9));
+  // Of two messages to one endpoint the second waits, and one that comes late does not.
+  const std::vector<step> steps{{0, 2, n}, {1, 2, n}, {2, 0, n, false, {-1, -1}, 1}};
+  const std::vector<double> ends = tutti_test::simulate(steps, std::vector<endpoint>(3, wire));
+  BOOST_TEST(ends[0] == wire.latency + n * fast, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(ends[1] == wire.latency + 2 * n * fast, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(ends[2] == 1 + wire.latency + n * fast, boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_DATA_TEST_CASE(each_device_of_a_rank_ends_with_the_sum, every_schedule, algorithm) {
+  for (std::size_t members = 2; members <= 8; ++members) {
+    const tutti::device_group group = tutti_test::first_devices(members);
+    for (const std::int64_t n : {1, 3, 1000, members < 4 ? 50001 : 5003}) {  // long ones: rings
+      std::vector<array> values;
+      for (const tutti::device& d : group)
+        values.push_back(tutti::arange(0, n, 1, tutti::dtype::f32, d));
+      const recorded r = tutti_test::read_graph(
+          group,
+          tutti::collective::all_reduce(group, values, tutti::collective::reduction::sum,
+                                        {.algorithm = algorithm}),
+          values);
+      const std::int64_t sum = ((std::int64_t{1} << (4 * members)) - 1) / 15;
+      for (const std::vector<std::int64_t>& v : replayed(r, n))
+        BOOST_TEST(std::count(v.begin(), v.end(), sum) == n);
+      std::vector<double> received(members, 0);
+      for (const step& s : r.steps)
+        if (s.from != s.to) received[static_cast<std::size_t>(s.to)] += s.bytes;
+      const double others = static_cast<double>(members) - 1, bytes = 4 * static_cast<double>(n);
+      BOOST_TEST(std::accumulate(received.begin(), received.end(), 0.0) == 2 * others * bytes);
+      if (algorithm != tutti::collective::algorithm::ring) continue;
+      for (const double all : received)  // within the rounding of two chunks
+        BOOST_TEST(std::abs(all - 2 * others / (others + 1) * bytes) <= 8);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_over_ranks_is_the_sum_of_its_parts) {
+  const endpoint device{1e-5, 4e-11, 1e-12};
+  const cluster two{2, 1, wire, device};
+  for (const double n : {1e3, 1e6}) {
+    const double seconds = tutti_test::sum_over(two, {n}, {0}).seconds;
+    const double copies = 2 * (device.latency + n * device.seconds_per_byte);
+    const double agreement = wire.latency + 40 * wire.seconds_per_byte;  // call_record
+    const double message = std::min(by_formula(2, n, mpi_algorithm::doubling),
+                                    by_formula(2, n, mpi_algorithm::rabenseifner));
+    BOOST_TEST(seconds == agreement + copies + message, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(seconds >= tutti_test::least_sum_time(two, n));
+    BOOST_TEST(tutti_test::sum_over(two, {n}, {1}).seconds == seconds + 1,
+               boost::test_tools::tolerance(1e-9));
+  }
+  cluster many{6, 4, wire, device};
+  const std::vector<double> buckets(4, 4e6), ready{0, 1e-3, 2e-3, 3e-3};
+  const double usual = tutti_test::sum_over(many, buckets, ready, {true}).seconds;
+  BOOST_TEST(usual >= tutti_test::least_sum_time(many, 16e6));
+  BOOST_TEST(tutti_test::sum_over(many, buckets, ready, {true, true}).seconds < usual);
+  BOOST_TEST(tutti_test::sum_over(many, buckets, ready, {true, false, true}).seconds > usual);
+  many.slow_rank = 2;
+  BOOST_TEST(tutti_test::sum_over(many, buckets, ready, {true}).seconds > usual);
+  many.slow_rank = 1;
+  many.slow_link = 4;
+  BOOST_TEST(tutti_test::sum_over(many, buckets, ready, {true}).seconds > usual);
+}
