@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions of many rows of few elements, whose loops go over neighbouring rows, against loops in
-// double: lengths around every switch, rows apart in memory. Every dtype, ties and values that are
-// no numbers: `tutti verify`.
+// Many rows of few elements: reductions, whose loops go over neighbouring rows, and arithmetic with
+// one row or one column, against loops in double; lengths around every switch, rows apart in
+// memory. Every dtype, ties and values that are no numbers: `tutti verify`.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -75,6 +75,39 @@ BOOST_AUTO_TEST_CASE(short_rows_in_any_layout) {
   for (const auto& [layout, x] : layouts(a)) BOOST_TEST_CONTEXT(layout) {
       check(x, a);
     }
+}
+
+// Enough rows for several blocks and threads, none of which begin with a row.
+BOOST_AUTO_TEST_CASE(one_row_and_one_column_with_many_rows) {
+  for (const std::int64_t length : {1, 2, 3, 10, 16, 17, 33, 63, 64, 65, 127, 200}) {
+    const std::int64_t rows = 20001 / length + 7;
+    const auto whole = [&](std::int64_t i) { return static_cast<double>(i % 11 - 5); };
+    const dense x =
+        tabulate({rows, length}, [&](const position& i) { return whole(3 * i[0] + i[1]); });
+    const dense row = tabulate({length}, [&](const position& i) { return whole(7 * i[0] + 1); });
+    const dense column =
+        tabulate({rows, 1}, [&](const position& i) { return whole(5 * i[0] + 2); });
+    const dense want = tabulate({rows, length}, [&](const position& i) {
+      return x.at(i) * column.at({i[0], 0}) + row.at({i[1]});
+    });
+    const dense sums =
+        tabulate({rows, length}, [&](const position& i) { return x.at(i) + row.at({i[1]}); });
+    const dense products = tabulate({rows, length}, [&](const position& i) {
+      return x.at(i) * column.at({i[0], 0});
+    });
+    const auto test = [&]<class T>(T) {
+      const array a = upload_as<T>(x), r = upload_as<T>(row), c = upload_as<T>(column);
+      BOOST_TEST(matches(a * c + r, want));
+      BOOST_TEST(matches(a + r, sums));
+      BOOST_TEST(matches(a * c, products));
+    };
+    BOOST_TEST_CONTEXT("length " << length) {
+      test(float{});
+      test(double{});
+      test(std::int8_t{});
+      test(std::int16_t{});
+    }
+  }
 }
 
 // The last kept axis is short as well, and cannot be merged with the one before.

@@ -207,10 +207,23 @@ uint64_t bound_inputs::line() const {
   return 0;
 }
 
+bool bound_inputs::repeats(size_t n) const {
+  const walk_access& a = access[n];
+  return a.kind == walk_kind::strided && !copied &&
+         std::all_of(a.stride, a.stride + space->rank - 1, [](int64_t s) { return s == 0; });
+}
+
+uint64_t bound_inputs::repeated_line() const {
+  for (size_t n = 0; n < access.size(); ++n)
+    if (repeats(n)) return space->extent[space->rank - 1];
+  return 1;
+}
+
 void block_registers::bind(const bound_inputs& inputs) {
   inputs_ = &inputs;
   line_ = inputs.line();
   held_.assign(program_.inputs_.size(), nullptr);
+  repeated_.assign(program_.inputs_.size(), 0);
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) {
     if (inputs.access[n].kind == walk_kind::constant) load_one(n, inputs.base[n], most_);
   }
@@ -222,6 +235,7 @@ void block_registers::find_row_steps() {
   const walk_space& space = *inputs_->space;
   if (!program_.is_one_loop() || inputs_->copied || space.rank != 2) return;
   row_ = space.extent[1];
+  if (!joins() && row_ < block_program::least_line) return;
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) {
     const walk_access& access = inputs_->access[n];
     const bool is_one = access.kind == walk_kind::constant || access.stride[1] == 0;
@@ -259,9 +273,12 @@ void block_registers::gather_input(uint32_t n, uint64_t first, uint64_t count) {
     }
   }
   std::byte* const to = slot(program_.values_[n].slot);
-  gather(space, access, from, inputs_->base[n], count, to);
   held_[n] = nullptr;
   at_[n] = to;
+  const bool is_repeated = from.at[space.rank - 1] == 0 && inputs_->repeats(n);
+  if (is_repeated && repeated_[n] >= count) return;
+  gather(space, access, from, inputs_->base[n], count, to);
+  repeated_[n] = is_repeated ? count : 0;
 }
 
 void block_registers::place(const launch_list<std::byte*>& places,

@@ -118,6 +118,10 @@ struct bound_inputs {
   /// The number of points in a line if each input is dense or one element along it, else 0. Blocks
   /// within a line read inputs in place.
   uint64_t line() const;
+  /// Whether input n has the same line for all points of the other dimensions.
+  bool repeats(size_t n) const;
+  /// The length of lines if an input repeats one, else 1.
+  uint64_t repeated_line() const;
 };
 
 /// The registers of one thread.
@@ -196,6 +200,7 @@ class block_registers {
   std::byte* out_[fused_loop::most_arrays] = {};
   launch_list<const std::byte*> at_;    // the address of each value of the current block
   launch_list<const std::byte*> held_;  // for each input, the element that fills its register
+  launch_list<uint64_t> repeated_;      // likewise, how many elements of repeated lines it has
   launch_list<int64_t> row_steps_;      // bytes, for each input; empty: see takes_rows()
   uint64_t row_ = 0;                    // points of a row
   struct placed {

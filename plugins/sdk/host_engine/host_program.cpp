@@ -244,9 +244,7 @@ const block_program& host_program::state::program_for(const tutti_program_launch
   if (joining && line >= (joining->is_one_loop() ? least_joined / 2 : least_joined))
     return *joining;
   if (!by_lines) return program;
-  constexpr uint64_t least = block_program::least_line;
-  const bool by_rows = by_lines->is_one_loop() && !layout.reduces();
-  return line >= (by_rows ? least / 4 : least) ? *by_lines : program;
+  return line >= block_program::least_line ? *by_lines : program;
 }
 
 bound_inputs host_program::state::bind(const job& j, const walk_space& space) const {
@@ -291,7 +289,12 @@ void host_program::state::run_map(const job& j) const {
     for (const std::byte* base : inputs.base) streams = streams && base != j.memory.outputs[o];
   const bool by_tiles = reads_across(inputs);
   const uint64_t line = j.kept.extent[j.kept.rank - 1], band = line * tile_lines;
-  const uint64_t least = by_tiles ? band : elements_of_a_chunk;
+  // Parts begin with a line where an input repeats one, so that blocks share its copies.
+  const uint64_t repeated = inputs.repeated_line();
+  const auto in_lines = [&](uint64_t points) {
+    return repeated <= points ? points / repeated * repeated : points;
+  };
+  const uint64_t least = by_tiles ? band : in_lines(elements_of_a_chunk);
   const uint64_t chunk_size = j.parallel ? least : j.last - j.first;
   const uint64_t chunks = ceil_div(j.last - j.first, chunk_size);
   share(j.parallel, chunks, [&](uint64_t chunk) {
@@ -304,7 +307,7 @@ void host_program::state::run_map(const job& j) const {
       for (uint32_t o = 0; o < layout.outputs; ++o)
         if (places[o] == nullptr) j.outputs[o].store(registers.result(o), first, count, streams);
     };
-    const uint64_t block = registers.writes_rows() ? end - begin : j.program.block();
+    const uint64_t block = registers.writes_rows() ? end - begin : in_lines(registers.block());
     if (by_tiles) {
       each_tile(begin, end, line, compute);
     } else {

@@ -155,13 +155,35 @@ void spread_pieces(const std::byte* from, int64_t from_step, std::byte* to, int6
   }
 }
 
+// The same for longer pieces one behind the other, in whole vectors: what exceeds a piece is
+// overwritten by the next one, so the last pieces are exact.
+template <typename T>
+void spread_dense(uint64_t length, const std::byte* from, int64_t from_step, std::byte* to,
+                  uint64_t count) {
+  constexpr uint64_t width = 64 / sizeof(T);
+  const uint64_t vectors = (length + width - 1) / width, most = vectors * width;
+  const uint64_t exact = std::min(count, (most - length + length - 1) / length);
+  for (uint64_t i = 0; i < count; ++i, to += length * sizeof(T)) {
+    T element, all[width];
+    std::memcpy(&element, from + static_cast<int64_t>(i) * from_step, sizeof(T));
+    if (i + exact >= count) {
+      for (uint64_t k = 0; k < length; ++k) std::memcpy(to + k * sizeof(T), &element, sizeof(T));
+      continue;
+    }
+    for (T& one : all) one = element;
+    for (uint64_t k = 0; k < vectors; ++k) std::memcpy(to + k * sizeof all, all, sizeof all);
+  }
+}
+
 template <typename T>
 bool spread(uint64_t length, const std::byte* from, int64_t from_step, std::byte* to,
             int64_t to_step, uint64_t count) {
   if (length == 2) return spread_pieces<T, 2>(from, from_step, to, to_step, count), true;
   if (length == 3) return spread_pieces<T, 3>(from, from_step, to, to_step, count), true;
   if (length == 4) return spread_pieces<T, 4>(from, from_step, to, to_step, count), true;
-  return false;
+  if (length * sizeof(T) > 512 || to_step != static_cast<int64_t>(length * sizeof(T))) return false;
+  spread_dense<T>(length, from, from_step, to, count);
+  return true;
 }
 
 // Fills short pieces with one element each: a weight of a pixel for all of its channels.
