@@ -209,7 +209,7 @@ uint64_t bound_inputs::line() const {
 
 bool bound_inputs::repeats(size_t n) const {
   const walk_access& a = access[n];
-  return a.kind == walk_kind::strided && !copied &&
+  return a.kind == walk_kind::strided && space->rank > 1 && !copied &&
          std::all_of(a.stride, a.stride + space->rank - 1, [](int64_t s) { return s == 0; });
 }
 
