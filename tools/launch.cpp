@@ -66,7 +66,8 @@ int launch(const launch_choice& choice) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execvp(arguments[0], arguments.data());
-  fmt::print(stderr, "tutti launch: cannot start {}: {}\n", words[0], std::strerror(errno));
+  fmt::print(stderr, "tutti launch: cannot start {}: {}{}\n", words[0], std::strerror(errno),
+             words[0] == "mpirun" ? " (Debian's package openmpi-bin)" : "");
   return 1;
 }
 
@@ -86,6 +87,8 @@ command add_launch(CLI::App& app) {
   choice->parser->prefix_command();  // options after the program belong to the program
   return {choice->parser, [choice] {
             choice->program = choice->parser->remaining();
+            if (!choice->program.empty() && choice->program[0] == "--")
+              choice->program.erase(choice->program.begin());
             return launch(*choice);
           }};
 }

@@ -50,7 +50,7 @@ json read_json(const std::string& file) {
   try {
     return json::parse(in);
   } catch (const json::exception& e) {
-    refuse_trace(file, e.what());
+    refuse_trace(file, fmt::format("is no trace, or only a part of one: {}", e.what()));
   }
 }
 
@@ -65,7 +65,9 @@ void add_file(std::map<int, rank_trace>& ranks, const std::string& file) {
   rank_trace trace{file, all[zero].get<double>(), std::move(all["traceEvents"])};
   const auto [entry, is_new] = ranks.try_emplace(all[rank].get<int>(), std::move(trace));
   if (!is_new)
-    refuse_trace(file, fmt::format("is of rank {}, as {} is", entry->first, entry->second.file));
+    refuse_trace(file, file == entry->second.file ? "is given twice"
+                                                  : fmt::format("is of rank {}, as {} is",
+                                                                entry->first, entry->second.file));
 }
 
 /// The event in the merged file; null if it is not needed. `devices`: of the file, by pid.

@@ -144,16 +144,15 @@ void give_answers(const tutti_job& job) {
   std::string missing;
   for (int r = 0; r < job.size; ++r)
     if (!is_there[static_cast<size_t>(r)])
-      missing += (missing.empty() ? "" : ", ") + std::to_string(r);
+      missing += (missing.empty() ? "rank " : ", rank ") + std::to_string(r);
   char limit[32];
   std::snprintf(limit, sizeof limit, "%g", seconds);
+  const std::string late = std::string(" within ") + limit + " s (TUTTI_TIMEOUT): ";
   throw plugin_error(
       TUTTI_ERROR_TIMEOUT,
-      missing.empty() ? std::string("no rank is missing, but not all call the same: nothing came "
-                                    "within ") +
-                            limit + " s"
-                      : "rank " + missing + " did not come within " + limit +
-                            " s: it has died, or does something else");
+      missing.empty()
+          ? "nothing came" + late + "no rank is missing, but one was late, or calls something else"
+          : missing + " did not come" + late + "it has died, is late, or does something else");
 }
 
 void wait_for(tutti_request& r, double seconds) {

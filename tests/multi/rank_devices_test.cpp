@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(differences_between_groups_are_found_before_anything_is_sen
               "shapes");
       require(message_of<value_error>([&] {
                 sums(4, j.rank() == 0 ? reduction::sum : reduction::prod);
-              }).starts_with("all_reduce: reduction, root or axis is"),
+              }).starts_with("all_reduce: sum on rank 0 and prod on rank 1"),
               "reductions");
       sums(4, reduction::sum);
     }

@@ -108,6 +108,21 @@ BOOST_AUTO_TEST_CASE(arrays_are_split_over_ranks_moved_and_gathered) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(arrays_that_differ_between_ranks_are_not_split) {
+  on_ranks([](const job& j) {
+    if (j.size() == 1) return;
+    const device_group group = group_of(j);
+    refused<shape_error>([&] { shard(whole({4 + j.rank(), 2}), group); }, "shard: shapes differ");
+    const dtype type = j.rank() == 0 ? dtype::f32 : dtype::f64;
+    refused<dtype_error>([&] { shard(whole({4, 2}, type), group); }, "shard: dtypes differ");
+    refused<value_error>(
+        [&] {
+          shard(whole({4, 2}), group, j.rank() == 0 ? 0 : 1);
+        },
+        "shard: axis 0 on rank 0 and axis 1 on rank 1");
+  });
+}
+
 BOOST_AUTO_TEST_CASE(sharded_arithmetic_over_ranks) {
   on_ranks([](const job& j) {
     const device_group group = group_of(j);

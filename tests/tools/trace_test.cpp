@@ -112,6 +112,7 @@ BOOST_AUTO_TEST_CASE(other_files_are_refused_by_name) {
           "event 1: ");
   refused(other + R"({"ph":"M","name":"process_name","pid":1,"args":3}]})", "event 0: ");
   refused(good + "]}", "is of rank 1, as good.json is");
+  BOOST_TEST(merge("all.json good.json good.json").output == "tutti: good.json: is given twice\n");
   BOOST_TEST(merge("all.json absent.json").output == "tutti: absent.json: there is no such file\n");
   BOOST_TEST(merge("all.json .").status == 1);
   BOOST_TEST(merge("all.json").status == 2);

@@ -15,6 +15,8 @@
 // ranks, all_reduce(), is the gradient of that array, except where shard(), replicate() or a
 // collective that takes one value of all ranks has formed it. The backward pass exchanges
 // cotangents, on all ranks in the reverse order of the forward pass, also where a rank needs none.
+// A function that exchanges nothing that is differentiated is of its rank alone, and so is its
+// gradient. A value that is only to be shown is exchanged as stop_gradient() of it.
 // vjp takes the cotangents of each rank's own values. send() and receive() have no gradients;
 // exchange() has.
 //

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/one_line.hpp"
+#include "multi/collectives/backend.hpp"
 #include "plugin/opened_device.hpp"
 #include "plugin/raii.hpp"
 #include "tutti/error.hpp"
@@ -31,6 +32,13 @@ void write_text(char (&to)[N], std::string_view text) {
 
 std::string described(const array_record& r) {
   return fmt::format("{} {}", name(static_cast<dtype>(r.dtype)), extents_of(r).str());
+}
+
+// call_record::with as text.
+std::string how(std::string_view op, std::int32_t with) {
+  if (op == "all_reduce")
+    return fmt::format("{}", name_of(static_cast<collective::reduction>(with)));
+  return fmt::format("{} {}", op == "broadcast" ? "root" : "axis", with);
 }
 
 std::uint64_t hash_of(std::span<const array_record> arrays, int axis) {
@@ -188,8 +196,8 @@ std::vector<std::int64_t> job_state::agree(std::string_view op, std::int32_t wit
                                     other.count, r));
     if (first.hash != other.hash) refuse(op, arrays, axis, r);
     if (first.with != other.with)
-      throw value_error(fmt::format("{}: reduction, root or axis is {} on rank 0 and {} on rank {}",
-                                    op, first.with, other.with, r));
+      throw value_error(fmt::format("{}: {} on rank 0 and {} on rank {}", op, how(op, first.with),
+                                    how(op, other.with), r));
   }
   return along;
 }

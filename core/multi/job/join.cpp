@@ -45,7 +45,8 @@ const tutti_communication_api& find_communication(const std::string& name) {
       throw plugin_error(fmt::format("{}: {}", file.string(), e.what()));
     }
   }
-  throw plugin_error(fmt::format("there is no {}", fmt::join(tried, " and no ")));
+  throw plugin_error(fmt::format("there is no {}, which a build with MPI (libopenmpi-dev) makes",
+                                 fmt::join(tried, " and no ")));
 }
 
 std::shared_ptr<job_state> join() {

@@ -177,6 +177,7 @@ std::string sharded::str() const {
 sharded shard(const array& a, const device_group& group, integer axis, const shares& by) {
   const int along = checked_axis(graph::get(a, "shard").extents, axis, "shard");
   const auto cuts = by.boundaries(a.shape()[along], group);
+  if (group.ranks()) group.ranks()->state()->agree("shard", along, std::vector{multi::describe(a)});
   const array whole = group.ranks() ? multi::of_all_ranks(*group.ranks(), a) : a;
   std::vector<array> parts;
   for (std::size_t i = 0; i < group.size(); ++i) {
