@@ -114,11 +114,12 @@ class collector {
         continue;
       }
       node& done = *top.n;
+      if (done.mark < 0) {  // else a result, which was added with its call
+        // Computed once before without being stored: from now on it is stored.
+        append(done, done.times_inlined > 0);
+        if (done.kind == graph::kind::call) append_results(done);
+      }
       stack_.pop_back();
-      if (done.mark >= 0) continue;  // a result, which was added with its call
-      // Computed once before without being stored: from now on it is stored.
-      append(done, done.times_inlined > 0);
-      if (done.kind == graph::kind::call) append_results(done);
     }
     return true;
   }

@@ -321,9 +321,11 @@ void plan_cache::keep_programs(known_groups& groups, plan& p) {
   if (groups.programs.empty()) {
     const std::size_t bytes = p.groups.size() * sizeof(kept_program);
     if (bytes_ + bytes > most_bytes) return;
-    bytes_ += bytes;
+    std::vector<std::unique_ptr<kept_program>> all;
     for (const group& g : p.groups)
-      groups.programs.push_back(g.fused ? std::make_unique<kept_program>() : nullptr);
+      all.push_back(g.fused ? std::make_unique<kept_program>() : nullptr);
+    groups.programs = std::move(all);
+    bytes_ += bytes;
   }
   for (std::size_t i = 0; i < p.groups.size(); ++i) p.groups[i].kept = groups.programs[i].get();
 }

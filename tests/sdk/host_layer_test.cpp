@@ -169,10 +169,11 @@ struct noted_work : joint_work {
     const bool is_small = std::islower(static_cast<const noted_work*>(&next)->name) != 0;
     return !all.empty() && is_small == (std::islower(name) != 0);
   }
-  void run_together(std::span<const joint_work* const> all) const override {
+  std::vector<uint64_t> run_together(std::span<const joint_work* const> all) const override {
     text += '(';
     for (const joint_work* one : all) one->run();
     text += ')';
+    return std::vector<uint64_t>(all.size(), 7);
   }
 
   std::string& text;
@@ -195,6 +196,8 @@ BOOST_AUTO_TEST_CASE(held_work_runs_with_what_follows_when_somebody_asks) {
     const auto c = queue.hold(work('C'));  // another kind
     BOOST_CHECK_EQUAL(text, "(ab)");
     BOOST_CHECK(a->query() && b->query());
+    BOOST_CHECK_EQUAL(a->end_ns - a->begin_ns, 7u);
+    BOOST_CHECK_EQUAL(b->begin_ns, a->end_ns);
     BOOST_CHECK_EQUAL(text, "(ab)");
     std::thread([&] { c->wait(); }).join();
     BOOST_CHECK_EQUAL(text, "(ab)C");

@@ -382,7 +382,7 @@ cached_program& code_of(device_context& context, const lowered& program,
   program.key(context.program_key);
   cached_program& code = context.cached(context.programs, context.program_key, [&] {
     std::unique_ptr<cached_program> ahead;
-    if (where != nullptr) ahead = compile_ahead(context, *where);
+    if (where != nullptr && kept == nullptr) ahead = compile_ahead(context, *where);
     return ahead != nullptr ? std::move(ahead) : compile(context, program);
   });
   if (kept != nullptr) {

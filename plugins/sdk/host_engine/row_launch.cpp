@@ -122,7 +122,7 @@ bool row_launch::takes(std::span<const joint_work* const> all, const joint_work&
   });
 }
 
-void row_launch::run_together(std::span<const joint_work* const> all) const {
+std::vector<uint64_t> row_launch::run_together(std::span<const joint_work* const> all) const {
   std::vector<std::vector<access>> accessed;
   std::vector<const std::byte*> bases;
   uint64_t row_bytes = 0;
@@ -170,11 +170,13 @@ void row_launch::run_together(std::span<const joint_work* const> all) const {
   const double wall = static_cast<double>(now_ns() - begin_ns);
   double sum = 1;
   for (const auto& part : ns) sum += static_cast<double>(part);
+  std::vector<uint64_t> shares;
   for (size_t k = 0; k < all.size(); ++k) {
     const row_launch& one = launch_of(all[k]);
-    const double share = static_cast<double>(ns[k]) / sum;
-    one.code_->took(one.launch_.get(), static_cast<uint64_t>(wall * share));
+    shares.push_back(static_cast<uint64_t>(wall * static_cast<double>(ns[k]) / sum));
+    one.code_->took(one.launch_.get(), shares[k]);
   }
+  return shares;
 }
 
 }  // namespace tutti::sdk

@@ -26,7 +26,7 @@ class row_launch : public joint_work {
   bool begins() const override;
   /// Whether each row of `next` needs and changes only the same row of the others' results.
   bool takes(std::span<const joint_work* const> all, const joint_work& next) const override;
-  void run_together(std::span<const joint_work* const> all) const override;
+  std::vector<uint64_t> run_together(std::span<const joint_work* const> all) const override;
 
  private:
   // The bytes of an operand that row r uses: [base + r * step, base + r * step + bytes).

@@ -258,12 +258,15 @@ class work_queue::worker : public held_work, public std::enable_shared_from_this
     const uint64_t begin = now_ns();
     const kind how = together[0].how;
     std::optional<plugin_error> failure = how == kind::plain ? blocked_ : std::nullopt;
-    if (!failure) failure = failure_of([&] { work_of(together); });
+    std::vector<uint64_t> shares;
+    if (!failure) failure = failure_of([&] { shares = work_of(together); });
     const uint64_t end = now_ns();
     if (failure && !unreported_ && how != kind::question) unreported_ = failure;
-    for (job& one : together) {
-      one.done->begin_ns = begin;
-      one.done->end_ns = end;
+    uint64_t at = begin;  // as if one had run after the other
+    for (size_t n = 0; n < together.size(); ++n) {
+      job& one = together[n];
+      one.done->begin_ns = at;
+      one.done->end_ns = at = n < shares.size() ? at + shares[n] : end;
       one.work = nullptr;  // release captured objects before completion is signalled
       one.joint = nullptr;
       open_.fetch_sub(1, std::memory_order_release);
@@ -271,11 +274,17 @@ class work_queue::worker : public held_work, public std::enable_shared_from_this
     }
   }
 
-  static void work_of(const std::vector<job>& together) {
-    if (together[0].joint == nullptr) return together[0].work();
+  // Returns the shares of joint work.
+  static std::vector<uint64_t> work_of(const std::vector<job>& together) {
+    if (together[0].joint == nullptr) {
+      together[0].work();
+      return {};
+    }
     std::vector<const joint_work*> all;
     for (const job& one : together) all.push_back(one.joint.get());
-    all.size() == 1 ? all[0]->run() : all[0]->run_together(all);
+    if (all.size() > 1) return all[0]->run_together(all);
+    all[0]->run();
+    return {};
   }
 
   std::mutex mutex_;

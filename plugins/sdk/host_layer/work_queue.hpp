@@ -76,8 +76,9 @@ class joint_work {
   virtual bool begins() const = 0;
   /// Whether `next` can be run together with `all`, of which this is the first.
   virtual bool takes(std::span<const joint_work* const> all, const joint_work& next) const = 0;
-  /// Does what run() of each would do in turn; takes() held.
-  virtual void run_together(std::span<const joint_work* const> all) const = 0;
+  /// Does what run() of each would do in turn; takes() held. Returns for each its share of the
+  /// elapsed nanoseconds.
+  virtual std::vector<uint64_t> run_together(std::span<const joint_work* const> all) const = 0;
 };
 
 /// Runs work in order, on its own thread or immediately in the calling thread. The caller
