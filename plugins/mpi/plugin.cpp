@@ -25,6 +25,8 @@ struct tutti_job {
   int rank = 0;
   int size = 1;
   bool is_ours = false;  ///< MPI was initialised here, not by the application
+  /// Open MPI's variable that selects the algorithm of MPI_Iallreduce, unless the user has.
+  MPI_T_cvar_handle algorithm = MPI_T_CVAR_HANDLE_NULL;
 };
 
 struct tutti_request {
@@ -171,6 +173,17 @@ void wait_for(tutti_request& r, double seconds) {
   }
 }
 
+MPI_T_cvar_handle algorithm_variable() {
+  int level = 0, index = 0, count = 0, selected = 0;
+  MPI_T_cvar_handle found = MPI_T_CVAR_HANDLE_NULL;
+  if (MPI_T_init_thread(MPI_THREAD_SERIALIZED, &level) == MPI_SUCCESS &&
+      MPI_T_cvar_get_index("coll_libnbc_iallreduce_algorithm", &index) == MPI_SUCCESS &&
+      MPI_T_cvar_handle_alloc(index, nullptr, &found, &count) == MPI_SUCCESS &&
+      MPI_T_cvar_read(found, &selected) == MPI_SUCCESS && selected == 0)
+    return found;
+  return MPI_T_CVAR_HANDLE_NULL;
+}
+
 void begin_mpi(tutti_job& job) {
   int begun = 0, level = MPI_THREAD_SINGLE;
   check(MPI_Initialized(&begun), "MPI_Initialized");
@@ -179,6 +192,7 @@ void begin_mpi(tutti_job& job) {
   else
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
   job.is_ours = begun == 0;
+  if (job.is_ours) job.algorithm = algorithm_variable();
   if (level < MPI_THREAD_SERIALIZED)
     throw_unsupported("MPI without threads: it takes MPI_Init_thread with MPI_THREAD_SERIALIZED");
 }
@@ -201,7 +215,9 @@ tutti_status* init(tutti_job** out, uint32_t* rank, uint32_t* size) {
 
 void finalize(tutti_job* job) {
   int ended = 0;
-  if (job->is_ours && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) MPI_Finalize();
+  if (!job->is_ours || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
+  MPI_T_finalize();
+  MPI_Finalize();
 }
 
 void abort_all(tutti_job*, int32_t exit_status) { MPI_Abort(MPI_COMM_WORLD, exit_status); }
@@ -222,8 +238,17 @@ int all_reduce(tutti_job& job, const tutti_exchange& what, tutti_request& r) {
   const MPI_Datatype type = type_of(what.dtype, ordered);
   int width = 1;
   check(MPI_Type_size(type, &width), "MPI_Type_size");
-  return MPI_Iallreduce(MPI_IN_PLACE, what.data, static_cast<int>(what.bytes) / width, type,
-                        op_of(what.reduction, what.dtype), job.values, &r.request);
+  const int count = static_cast<int>(what.bytes) / width;
+  const auto select = [&job](int algorithm) {
+    if (job.algorithm != MPI_T_CVAR_HANDLE_NULL) MPI_T_cvar_write(job.algorithm, &algorithm);
+  };
+  // In place, Open MPI takes binomial trees for any size. Rabenseifner's algorithm (3) sends half
+  // as many bytes or fewer, but with fewer elements than ranks Open MPI replaces it by a ring.
+  if (count >= job.size) select(3);
+  const int code = MPI_Iallreduce(MPI_IN_PLACE, what.data, count, type,
+                                  op_of(what.reduction, what.dtype), job.values, &r.request);
+  select(0);
+  return code;
 }
 
 int begin_exchange(tutti_job& job, const tutti_exchange& what, tutti_request& r) {
