@@ -116,7 +116,7 @@ class graph_reader {
   recorded out_;
 };
 
-enum class part { reduce, first_of_all_reduce, broadcast };
+enum class part { reduce, broadcast };
 
 // The steps of one part of a sum of bytes within a rank, as Tutti records it.
 const recorded& within_rank(int devices, double bytes, part which) {
@@ -131,10 +131,9 @@ const recorded& within_rank(int devices, double bytes, part which) {
     values.push_back(tutti::arange(0, std::ceil(bytes / 4), 1, tutti::dtype::f32, d));
   if (which == part::broadcast) values.resize(1);
   namespace collective = tutti::collective;
-  const std::vector<array> results =
-      which == part::broadcast ? collective::broadcast(group, values[0])
-      : which == part::reduce  ? std::vector{collective::reduce(group, values, group[0])}
-                               : std::vector{collective::all_reduce(group, values)[0]};
+  const std::vector<array> results = which == part::broadcast
+                                         ? collective::broadcast(group, values[0])
+                                         : std::vector{collective::reduce(group, values, group[0])};
   return at->second = read_graph(group, results, values);
 }
 
@@ -201,21 +200,36 @@ mpi_algorithm quickest(const cluster& c, double bytes) {
   return at->second;
 }
 
-// When each bucket is on the host of a rank.
-std::vector<double> on_host(const cluster& c, const std::vector<double>& buckets,
-                            const std::vector<double>& ready, double slower, part which) {
+// A part of a bucket that passes all steps on its own.
+struct piece {
+  double bytes, ready;
+};
+
+struct times_of_rank {
+  std::vector<double> on_host;  ///< of each piece, reduced within the rank
+  double end = 0;               ///< of the last step
+};
+
+// Within a rank, to which the pieces come back from the others at `come`, if that is known.
+times_of_rank within(const cluster& c, const std::vector<piece>& pieces, double slower,
+                     const std::vector<double>& come) {
   std::vector<step> steps;
   std::vector<int> copies;
-  for (std::size_t b = 0; b < buckets.size(); ++b) {
-    const double from = ready[b] * slower;
-    const int sum = append(steps, within_rank(c.devices, buckets[b], which), -1, from);
-    steps.push_back({0, c.devices, buckets[b], false, {sum, -1}, from});
+  for (const piece& p : pieces) {
+    const double from = p.ready * slower;
+    const int sum = append(steps, within_rank(c.devices, p.bytes, part::reduce), -1, from);
+    steps.push_back({0, c.devices, p.bytes, false, {sum, -1}, from});
     copies.push_back(static_cast<int>(steps.size()) - 1);
   }
-  const std::vector<endpoint> all(static_cast<std::size_t>(c.devices) + 1, c.device);
-  const std::vector<double> ends = simulate(steps, all);
-  std::vector<double> out;
-  for (const int s : copies) out.push_back(ends[static_cast<std::size_t>(s)]);
+  for (std::size_t i = 0; i < come.size(); ++i) {
+    steps.push_back({c.devices, 0, pieces[i].bytes, false, {-1, -1}, come[i]});
+    append(steps, within_rank(c.devices, pieces[i].bytes, part::broadcast),
+           static_cast<int>(steps.size()) - 1, come[i]);
+  }
+  const std::vector<double> ends =
+      simulate(steps, std::vector<endpoint>(static_cast<std::size_t>(c.devices) + 1, c.device));
+  times_of_rank out{{}, latest(ends)};
+  for (const int s : copies) out.on_host.push_back(ends[static_cast<std::size_t>(s)]);
   return out;
 }
 
@@ -324,7 +338,7 @@ void add_all_reduce(std::vector<step>& steps, std::vector<int>& last, double byt
 }
 
 cluster_sum sum_over(const cluster& c, const std::vector<double>& buckets,
-                     const std::vector<double>& ready, const sum_options& how) {
+                     const std::vector<double>& ready) {
   cluster_sum out;
   const std::vector<endpoint> all = ranks_of(c);
   std::vector<int> last(all.size(), -1);
@@ -332,41 +346,40 @@ cluster_sum sum_over(const cluster& c, const std::vector<double>& buckets,
   add_agreement(steps, last);
   const double agreement = latest(simulate(steps, all));  // before any work begins
 
-  const part up = how.of_data_parallel ? part::first_of_all_reduce : part::reduce;
-  const std::vector<double> usual = on_host(c, buckets, ready, 1, up);
-  const std::vector<double> slow =
-      c.slow_rank == 1 ? usual : on_host(c, buckets, ready, c.slow_rank, up);
-  steps.clear();
-  std::vector<std::size_t> ends;  // of each bucket's steps
-  double largest = 0;
-  for (std::size_t b = 0; b < buckets.size(); ++b) {
-    const int begins = static_cast<int>(steps.size());
-    for (int r = 0; r < c.ranks; ++r)
-      steps.push_back({r, r, 0, false, {-1, -1}, r + 1 == c.ranks ? slow[b] : usual[b]});
-    for (double sent = 0; sent < buckets[b]; sent += most_reduced) {
-      const double bytes = std::min(most_reduced, buckets[b] - sent);
-      const mpi_algorithm a = how.only_trees ? mpi_algorithm::tree : quickest(c, bytes);
-      if (bytes > largest) out.chosen = a;
-      largest = std::max(largest, bytes);
-      for (int r = 0; r < c.ranks; ++r) last[static_cast<std::size_t>(r)] = begins + r;
-      add_all_reduce(steps, last, bytes, a);
-    }
-    ends.push_back(steps.size());
-  }
-  const std::vector<double> times = simulate(steps, all);
-  out.between_ranks = latest(times);
+  std::vector<piece> pieces;
+  for (std::size_t b = 0; b < buckets.size(); ++b)
+    for (double cut = 0; cut < buckets[b]; cut += most_reduced)
+      pieces.push_back({std::min(most_reduced, buckets[b] - cut), ready[b]});
+  const auto largest = std::max_element(pieces.begin(), pieces.end(),
+                                        [](auto& a, auto& b) { return a.bytes < b.bytes; });
+  out.chosen = quickest(c, largest->bytes);
 
-  steps.clear();
-  for (std::size_t b = 0; b < buckets.size(); ++b) {
-    const auto first = times.begin() + static_cast<std::ptrdiff_t>(b == 0 ? 0 : ends[b - 1]);
-    const auto end = times.begin() + static_cast<std::ptrdiff_t>(ends[b]);
-    const double come = how.each_at_once ? *std::max_element(first, end) : out.between_ranks;
-    steps.push_back({c.devices, 0, buckets[b], false, {-1, -1}, come});
-    append(steps, within_rank(c.devices, buckets[b], part::broadcast),
-           static_cast<int>(steps.size()) - 1, come);
+  // Pieces on their way back delay others within the rank, and those the messages.
+  std::vector<double> come;
+  for (double before = -1; out.seconds > before * 1.001;) {
+    const times_of_rank usual = within(c, pieces, 1, come);
+    const times_of_rank slow = c.slow_rank == 1 ? usual : within(c, pieces, c.slow_rank, come);
+    before = out.seconds;
+    out.seconds = agreement + std::max(usual.end, slow.end);
+    steps.clear();
+    std::vector<std::size_t> ends;  // of each piece's steps
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      for (int r = 0; r < c.ranks; ++r) {
+        last[static_cast<std::size_t>(r)] = static_cast<int>(steps.size());
+        const double at = r + 1 == c.ranks ? slow.on_host[i] : usual.on_host[i];
+        steps.push_back({r, r, 0, false, {-1, -1}, at});
+      }
+      add_all_reduce(steps, last, pieces[i].bytes, quickest(c, pieces[i].bytes));
+      ends.push_back(steps.size());
+    }
+    const std::vector<double> times = simulate(steps, all);
+    out.between_ranks = latest(times);
+    come.clear();
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const auto at = [&](std::size_t s) { return times.begin() + static_cast<std::ptrdiff_t>(s); };
+      come.push_back(*std::max_element(at(i == 0 ? 0 : ends[i - 1]), at(ends[i])));
+    }
   }
-  const std::vector<endpoint> devices(static_cast<std::size_t>(c.devices) + 1, c.device);
-  out.seconds = agreement + latest(simulate(steps, devices));
   return out;
 }
 

@@ -65,16 +65,11 @@ struct cluster_sum {
   mpi_algorithm chosen{};    ///< of the largest message: the quickest one, alone
 };
 
-/// How job.cpp, over_ranks.cpp and data_parallel.cpp sum buckets of bytes over all devices: within
-/// each rank to its first device, by messages of at most 4 MiB from the host between the ranks,
-/// and, when all have come, back to all devices.
-struct sum_options {
-  bool of_data_parallel = false;  ///< over_ranks::sums, not over_ranks::all_reduce
-  bool each_at_once = false;      ///< what Tutti does not do: a bucket goes back when it has come
-  bool only_trees = false;        ///< what Open MPI does for MPI_Iallreduce in place
-};
+/// As over_ranks.cpp sums buckets of bytes, each ready after so many seconds, over all devices: in
+/// pieces of 4 MiB, which pass one after the other within each rank to its first device, to the
+/// host, in a message between the ranks, and back to all devices.
 cluster_sum sum_over(const cluster& c, const std::vector<double>& buckets,
-                     const std::vector<double>& ready, const sum_options& how = {});
+                     const std::vector<double>& ready);
 
 /// No algorithm needs less: each rank and each device sends and receives all but its share of the
 /// sum and of its own value, and the result depends on all of them.

@@ -89,7 +89,7 @@ double step_efficiency(const training_case& t, int devices, double seconds) {
   std::vector<double> ready;  // the forward pass is a third of the computation
   const auto count = static_cast<double>(t.buckets.size());
   for (double b = 1; b <= count; ++b) ready.push_back(seconds * (1 + 2 * b / count) / 3);
-  return seconds / tutti_test::sum_over(c, t.buckets, ready, {.of_data_parallel = true}).seconds;
+  return seconds / tutti_test::sum_over(c, t.buckets, ready).seconds;
 }
 
 /// A table and a picture of f(case, devices).
@@ -154,37 +154,24 @@ void sums_of_ranks() {
 
 void sums_of_devices() {
   constexpr int shapes[][2] = {{2, 1}, {64, 1}, {2, 8}, {8, 8}, {128, 8}, {1024, 8}, {1250, 8}};
-  head("| ranks x devices | 1 KB | 1 MB | 64 MB | 1 GB | pieces: 64 MB | 1 GB | trees: 1 GB |");
+  head("| ranks x devices | 1 KB | 1 MB | 64 MB | 1 GB |");
   for (const auto& [ranks, devices] : shapes) {
     const cluster c{ranks, devices, of_rank, of_device};
     std::cout << fmt::format("| {} x {}", ranks, devices);
-    const auto ratio = [&](double bytes, double piece, const tutti_test::sum_options& how) {
-      std::vector<double> pieces;
-      for (double from = 0; from < bytes; from += piece)
-        pieces.push_back(std::min(piece, bytes - from));
-      const std::vector<double> ready(pieces.size(), 0);
-      const double seconds = tutti_test::sum_over(c, pieces, ready, how).seconds;
-      std::cout << fmt::format(" | {:.2f}", seconds / tutti_test::least_sum_time(c, bytes))
+    for (const double bytes : sizes) {
+      const double seconds = tutti_test::sum_over(c, {bytes}, {0}).seconds;
+      std::cout << fmt::format(" | {:.2f} {}", seconds / tutti_test::least_sum_time(c, bytes),
+                               in_units(seconds))
                 << std::flush;
-      return seconds;
-    };
-    for (const double bytes : sizes)
-      std::cout << fmt::format(" {}", in_units(ratio(bytes, bytes, {})));
-    ratio(64e6, 4e6, {.each_at_once = true});
-    ratio(1e9, 4e6, {.each_at_once = true});
-    ratio(1e9, 1e9, {.only_trees = true});
+    }
     std::cout << " |\n";
   }
   std::cout << '\n';
 }
 
-// Between two ranks, by the algorithm of Open MPI and by the quickest.
+// Between two ranks, without copies to the host and back.
 void sum_of_two(double bytes, const endpoint& rank) {
-  const cluster c{2, 1, rank, {}};
-  std::cout << fmt::format(
-      "{} by trees, {} by the quickest\n",
-      in_units(tutti_test::sum_over(c, {bytes}, {0}, {.only_trees = true}).between_ranks),
-      in_units(tutti_test::sum_over(c, {bytes}, {0}).between_ranks));
+  std::cout << in_units(tutti_test::sum_over({2, 1, rank, {}}, {bytes}, {0}).between_ranks) << '\n';
 }
 
 }  // namespace

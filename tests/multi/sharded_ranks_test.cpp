@@ -83,6 +83,47 @@ BOOST_AUTO_TEST_CASE(a_group_over_ranks_has_all_devices) {
   });
 }
 
+// Three messages of 4 MiB and 15 elements, against the same operators on one device. The values of
+// the second device of rank 1 are a view.
+BOOST_AUTO_TEST_CASE(large_arrays_are_reduced_in_pieces) {
+  constexpr std::int64_t rows = 11, columns = 142989;
+  std::vector<double> host(rows * columns);
+  for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<double>(i * 3 % 8191 + 1);
+  host[524287] = std::numeric_limits<double>::quiet_NaN();
+  host[524288] = std::numeric_limits<double>::infinity();
+  const array first = array::from(host, {rows, columns});
+  on_ranks([&](const job& j) {
+    if (j.size() == 3) return;  // two threads show the same
+    const device_group group = group_of(j);
+    const auto values = [&](std::size_t place) { return first + static_cast<double>(place); };
+    std::vector<array> own;
+    for (std::size_t m = 0; m < group.size(); ++m) {
+      const array v = values(group.first() + m);
+      own.push_back(m == 0 ? v : contiguous(v.T()).to(group[m]).T());
+    }
+    for (const reduction with :
+         {reduction::sum, reduction::prod, reduction::min, reduction::max, reduction::avg}) {
+      array expected = values(0);
+      for (std::size_t p = 1; p < group.total(); ++p)
+        expected = with == reduction::prod  ? expected * values(p)
+                   : with == reduction::min ? minimum(expected, values(p))
+                   : with == reduction::max ? maximum(expected, values(p))
+                                            : expected + values(p);
+      if (with == reduction::avg) expected = expected / static_cast<double>(group.total());
+      const std::vector<array> found = collective::all_reduce(group, own, with);
+      require(found.size() == group.size(), "an array for each device");
+      for (std::size_t m = 0; m < group.size(); ++m) {
+        require(found[m].device() == group[m], "its device");
+        const array got = found[m].to(default_device());
+        const array equal = (got == expected) | (isnan(got) & isnan(expected));
+        require(got.shape() == expected.shape() &&
+                    sum(equal.astype(dtype::i64)).item<std::int64_t>() == rows * columns,
+                "reduction " + std::to_string(static_cast<int>(with)));
+      }
+    }
+  });
+}
+
 BOOST_AUTO_TEST_CASE(arrays_are_split_over_ranks_moved_and_gathered) {
   on_ranks([](const job& j) {
     const device_group group = group_of(j);

@@ -25,6 +25,56 @@ std::vector<array> own_parts(const device_group& group, const array& whole, inte
   return out;
 }
 
+// The values of several devices pass in pieces of a message: one is reduced within the rank while
+// earlier ones are in transfer, or go back to the devices.
+reductions_of_devices through_host(const device_group& group, const reductions_of_devices& values,
+                                   reduction with, const options& how) {
+  const bool mean = with == reduction::avg;
+  const reduction kind = mean ? reduction::sum : with;
+  const device_group local = group.local();
+  std::vector<array_record> records;
+  std::vector<array> own;             // pieces, reduced within the rank
+  std::vector<std::size_t> value_of;  // each of them
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    records.push_back(describe(values[i][0]));
+    std::vector<array> flat;
+    for (const array& v : values[i]) flat.push_back(v.flatten());
+    const std::vector<std::int64_t> cuts =
+        local.size() == 1 ? std::vector<std::int64_t>{0, flat[0].size()} : message_cuts(flat[0]);
+    for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+      std::vector<array> pieces;
+      for (const array& v : flat) pieces.push_back(piece(v, 0, cuts[c], cuts[c + 1]));
+      own.push_back(collective::reduce(local, pieces, group[0], kind, how));
+      value_of.push_back(i);
+    }
+  }
+  job_state& job = *group.ranks()->state();
+  const std::vector<std::int64_t> places =
+      job.agree("all_reduce", static_cast<std::int32_t>(with), records, -1, place_of(group[0]));
+  std::vector<reductions_of_devices> found(values.size(), reductions_of_devices(local.size()));
+  reduce_flat(job, own, kind, places, [&](std::size_t i, array total) {
+    if (mean) total = total / static_cast<double>(group.total());
+    const std::vector<array> copies = collective::broadcast(local, total, how);
+    eval(copies);
+    for (std::size_t m = 0; m < copies.size(); ++m) found[value_of[i]][m].push_back(copies[m]);
+  });
+  reductions_of_devices out;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    out.emplace_back();
+    for (const std::vector<array>& pieces : found[i])
+      out.back().push_back(join(pieces, 0).reshape(values[i][0].shape()));
+  }
+  return out;
+}
+
+// Over all devices of all ranks.
+reductions_of_devices reduced(const device_group& group, const reductions_of_devices& values,
+                              reduction with, const options& how) {
+  rank_devices devices(group, how);
+  return devices.reduce(values, with) ? devices.all_reduce(values, with)
+                                      : through_host(group, values, with, how);
+}
+
 array of_rank_0(const device_group& group, const array& value) {
   return group.ranks()->broadcast(of_all_ranks(*group.ranks(), value));
 }
@@ -52,29 +102,24 @@ array reduce(const device_group& group, const std::vector<array>& values, const 
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
                               reduction with, const options& how) {
   const bool linear = with == reduction::sum || with == reduction::avg;  // and so its own adjoint
-  rank_devices devices(group, how);
-  if (!devices.reduce({values}, with) || (!linear && graph::gradient_trace::of_thread() != nullptr))
+  if (!linear && graph::gradient_trace::of_thread() != nullptr)
     return collective::broadcast(group.local(),
                                  over_ranks::reduce(group, values, group[0], with, how), how);
   return between_ranks(
       *group.ranks()->state(), values,
-      [&](const auto& v) { return devices.all_reduce({v}, with)[0]; },
+      [&](const auto& v) { return reduced(group, {v}, with, how)[0]; },
       [=](const auto&, const auto&, const auto& cotangents) {
         return over_ranks::all_reduce(group, cotangents, with, how);
       });
 }
 
-std::vector<std::vector<array>> sums(const device_group& group,
-                                     const std::vector<std::vector<array>>& values,
-                                     const options& how) {
-  rank_devices devices(group, how);
-  if (devices.reduce(values, reduction::sum)) return devices.all_reduce(values, reduction::sum);
-  std::vector<array> firsts;
+reductions_of_devices sums(const device_group& group, const reductions_of_devices& values,
+                           const options& how) {
+  if (graph::gradient_trace::of_thread() == nullptr)
+    return reduced(group, values, reduction::sum, how);
+  reductions_of_devices out;
   for (const std::vector<array>& v : values)
-    firsts.push_back(collective::all_reduce(group.local(), v, reduction::sum, how)[0]);
-  std::vector<std::vector<array>> out;
-  for (const array& total : group.ranks()->all_reduce(firsts))
-    out.push_back(collective::broadcast(group.local(), total, how));
+    out.push_back(over_ranks::all_reduce(group, v, reduction::sum, how));
   return out;
 }
 

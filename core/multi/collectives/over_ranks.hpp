@@ -19,7 +19,7 @@ array reduce(const device_group& group, const std::vector<array>& values, const 
              reduction with, const options& how);
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
                               reduction with, const options& how);
-/// The sums of several lists of flat arrays at once, values[list][member], without gradients.
+/// The sums of several lists of flat arrays at once, values[list][member].
 std::vector<std::vector<array>> sums(const device_group& group,
                                      const std::vector<std::vector<array>>& values,
                                      const options& how);

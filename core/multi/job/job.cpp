@@ -13,9 +13,8 @@
 #include "multi/groups/participants.hpp"
 #include "multi/job/job_state.hpp"
 #include "multi/job/rank_devices.hpp"
+#include "multi/job/transfer.hpp"
 #include "multi/loop/gradients.hpp"
-#include "tutti/dlpack.hpp"
-#include "tutti/dlpack_structs.h"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
 
@@ -26,43 +25,8 @@ using collective::reduction;
 using multi::array_record;
 using multi::caller_tags;
 using multi::job_state;
-
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a message
-// For reductions: one chunk is sent while the next is added. Open MPI 4 does not split them.
-constexpr std::uint64_t most_reduced = std::uint64_t{4} << 20;
-
-// A copy of an array's values in host memory, or on the array's device.
-class message_copy {
- public:
-  message_copy(const array& a, bool on_host)
-      : on_(a.device()),
-        bytes_(a.nbytes()),
-        tensor_(to_dlpack(contiguous(a), {.to_cpu = on_host, .copy = true}),
-                [](DLManagedTensorVersioned* t) { t->deleter(t); }) {}
-
-  std::byte* data() const {
-    return static_cast<std::byte*>(tensor_->dl_tensor.data) + tensor_->dl_tensor.byte_offset;
-  }
-  std::uint64_t bytes() const { return bytes_; }
-  /// The memory that a request uses.
-  const std::shared_ptr<DLManagedTensorVersioned>& memory() const { return tensor_; }
-
-  /// The same memory as an array, after all writes to it have finished.
-  array as_array() const {
-    auto* const shared = new DLManagedTensorVersioned(*tensor_);
-    shared->manager_ctx = new std::shared_ptr<DLManagedTensorVersioned>(tensor_);
-    shared->deleter = [](DLManagedTensorVersioned* self) {
-      delete static_cast<std::shared_ptr<DLManagedTensorVersioned>*>(self->manager_ctx);
-      delete self;
-    };
-    return from_dlpack(shared, on_);
-  }
-
- private:
-  device on_;
-  std::uint64_t bytes_;
-  std::shared_ptr<DLManagedTensorVersioned> tensor_;
-};
+using multi::message_copy;
+using multi::transfer;
 
 void require_values(const std::vector<array>& values, const char* op) {
   for (const array& a : values)
@@ -127,7 +91,7 @@ std::vector<bucket> buckets_of(const std::vector<array>& values, std::uint64_t m
       const bool fits = next.dtype() == values[first].dtype() && bytes <= most &&
                         next.device() == values[first].device();
       if (last > first && !fits) break;
-      flat.push_back(multi::widened(next).flatten());
+      flat.push_back(next.flatten());
     }
     out.push_back({first, last, multi::join(flat, 0)});
   }
@@ -146,38 +110,6 @@ array of_reduced(const job& ranks, const array& value, const array& cotangent, r
   return vjp(whole, {all}, {cotangent}).second[0](ranks.rank());
 }
 
-// Values in transfer, in messages.
-class transfer {
- public:
-  /// Starts `what` for `bytes` of the values, beginning at `from`.
-  transfer(job_state& job, const char* op, tutti_exchange what, message_copy values,
-           std::uint64_t from, std::uint64_t bytes)
-      : job_(job), op_(op), values_(std::move(values)) {
-    const std::uint64_t most = what.kind == TUTTI_EXCHANGE_ALL_REDUCE ? most_reduced : most_bytes;
-    for (std::uint64_t at = 0; at < bytes; at += most) {
-      what.data = values_.data() + from + at;
-      what.bytes = std::min(most, bytes - at);
-      requests_.push_back(job.start(op, what, values_.memory()));
-    }
-  }
-  transfer(job_state& job, const char* op, const tutti_exchange& what, const message_copy& values)
-      : transfer(job, op, what, values, 0, values.bytes()) {}
-
-  void leave() {
-    for (tutti_request* request : requests_) job_.leave(request, op_);
-  }
-  array finish() {
-    for (tutti_request* request : requests_) job_.wait(request, op_);
-    return values_.as_array();
-  }
-
- private:
-  job_state& job_;
-  const char* op_;
-  message_copy values_;
-  std::vector<tutti_request*> requests_;
-};
-
 // The values of job::all_reduce.
 std::vector<array> reduced(job_state& job, const std::vector<array>& values, reduction with,
                            std::uint64_t bucket_bytes) {
@@ -189,37 +121,15 @@ std::vector<array> reduced(job_state& job, const std::vector<array>& values, red
   const std::vector<bucket> buckets = buckets_of(values, bucket_bytes);
   std::vector<array> joined;
   for (const bucket& b : buckets) joined.push_back(b.joined);
-  eval(joined);
-  if (joined.empty()) return {};
-  std::vector<std::size_t> begins(places.size() + 1);  // of one device of each rank
-  std::iota(begins.begin(), begins.end(), std::size_t{0});
-  multi::rank_devices devices(job, {joined[0].device()}, places, begins);
-  multi::reductions_of_devices flat;
-  for (const array& a : joined) flat.push_back({a});
-  const bool on_devices = devices.reduce(flat, with);
-  if (on_devices) flat = devices.all_reduce(flat, with);
-  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_ALL_REDUCE);
-  what.reduction = multi::code_of(with);
-  std::vector<transfer> transfers;
-  for (const array& a : joined) {  // waits for one while earlier ones are in transfer
-    if (on_devices) break;
-    what.dtype = static_cast<std::int32_t>(real_dtype(a.dtype()));  // complex: both parts
-    transfers.emplace_back(job, "all_reduce", what,
-                           message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_ALL_REDUCE)));
-  }
-
   std::vector<array> out;
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    array reduced = on_devices ? flat[i][0] : transfers[i].finish();
-    if (with == reduction::avg && !on_devices) reduced = reduced / static_cast<double>(job.size());
+  multi::reduce_flat(job, joined, with, places, [&](std::size_t i, const array& reduced) {
     std::int64_t at = 0;
     for (std::size_t v = buckets[i].first; v < buckets[i].last; ++v) {
       const std::int64_t end = at + values[v].size();
-      const array part = multi::piece(reduced, 0, at, end).reshape(values[v].shape());
-      out.push_back(part.astype(values[v].dtype()));
+      out.push_back(multi::piece(reduced, 0, at, end).reshape(values[v].shape()));
       at = end;
     }
-  }
+  });
   return out;
 }
 
@@ -227,7 +137,7 @@ std::vector<array> reduced(job_state& job, const std::vector<array>& values, red
 void gather_bytes(job_state& job, const message_copy& own, const message_copy& all,
                   const std::vector<std::uint64_t>& bytes) {
   const char* const op = "all_gather";
-  if (all.bytes() <= most_bytes) {
+  if (all.bytes() <= transfer::most_bytes) {
     tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_ALL_GATHER);
     what.data = own.data();
     what.bytes = own.bytes();
@@ -261,7 +171,8 @@ array gathered(job_state& job, const array& value, int along, std::int64_t& firs
   for (const std::int64_t e : extents) bytes.push_back(static_cast<std::uint64_t>(e) * row);
   const array room = zeros(joined, own.dtype(), own.device());
   // Parts of large arrays are copied on the host.
-  const bool on_host = room.nbytes() > most_bytes || job.needs_host(own, TUTTI_EXCHANGE_ALL_GATHER);
+  const bool on_host =
+      room.nbytes() > transfer::most_bytes || job.needs_host(own, TUTTI_EXCHANGE_ALL_GATHER);
   const message_copy all(room, on_host);
   if (all.bytes() > 0) gather_bytes(job, message_copy(own, on_host), all, bytes);
   return moveaxis(all.as_array(), {0}, {along});

@@ -133,12 +133,16 @@ void job_state::wait(tutti_request* request, std::string_view op, double seconds
   memory_.erase(request);
 }
 
+bool job_state::is_done(tutti_request* request, std::string_view op) {
+  std::uint32_t done = 0;
+  check(api_->test(request, &done), op);
+  return done != 0;
+}
+
 void job_state::leave(tutti_request* request, std::string_view op) {
   left_.push_back(request);
   for (std::size_t i = 0; i < left_.size();) {
-    std::uint32_t done = 0;
-    check(api_->test(left_[i], &done), op);
-    if (done == 0) {
+    if (!is_done(left_[i], op)) {
       ++i;
       continue;
     }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "tutti/collective.hpp"
 #include "tutti/communication.h"
 #include "tutti/export.hpp"
 #include "tutti/grad.hpp"
@@ -80,6 +82,8 @@ class TUTTI_INTERNAL_API job_state {
                        std::shared_ptr<void> memory);
   /// Waits for `seconds` at most (0: the time limit).
   void wait(tutti_request* request, std::string_view op, double seconds = 0);
+  /// Whether wait() would return at once; also advances other requests.
+  bool is_done(tutti_request* request, std::string_view op);
   /// The request is not waited for.
   void leave(tutti_request* request, std::string_view op);
 
@@ -175,6 +179,14 @@ std::vector<array> between_ranks(job_state& job, const std::vector<array>& argum
 std::vector<array> exchange_messages(job_state& job, const std::vector<array>& sent,
                                      const std::vector<int>& to, const std::vector<int>& from,
                                      const std::vector<device>& on);
+/// Reduces flat arrays over the ranks, which have agreed on the call, and on the places of their
+/// devices (rank_devices.hpp): come(i, reduced), in order, while later arrays are in transfer.
+/// Those on other devices than the host are copied and sent message by message.
+void reduce_flat(job_state& job, const std::vector<array>& flat, collective::reduction with,
+                 const std::vector<std::int64_t>& places,
+                 const std::function<void(std::size_t, const array&)>& come);
+/// Where reduce_flat cuts such an array into messages: first 0, last its size.
+std::vector<std::int64_t> message_cuts(const array& flat);
 /// `value`, which all ranks have. The gradient is the sum of theirs, on every rank.
 array of_all_ranks(const job& ranks, const array& value);
 
