@@ -149,11 +149,27 @@ common_options& common_options::with_json() {
   return *this;
 }
 
+void common_options::warn_of_copies() const {
+  try {
+    const tutti::job all;
+    if (all.size() > 1 && all.rank() == 0)
+      complain(app_,
+               fmt::format("{} processes were started, and without --parallel each works alone",
+                           all.size()),
+               0);
+  } catch (const tutti::plugin_error&) {
+    // Without MPI nothing is known of the others.
+  }
+}
+
 void common_options::join() {
   struct no_output : std::streambuf {
     int overflow(int c) override { return c; }
   };
-  if (!parallel) return;
+  if (!parallel) {
+    warn_of_copies();
+    return;
+  }
   job_.emplace();
   if (leads()) return;
   out /= fmt::format("rank-{}", job_->rank());

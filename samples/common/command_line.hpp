@@ -89,6 +89,7 @@ class common_options {
 
  private:
   void join();
+  void warn_of_copies() const;
   CLI::App& app_;
   device_option device_;
   std::optional<tutti::job> job_;

@@ -11,16 +11,13 @@
 
 namespace samples {
 
-bool output_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
-
 int terminal_columns() {
   winsize size{};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-progress::progress(std::ostream& out, std::int64_t total, bool bar, int columns)
-    : out_(out), total_(std::max<std::int64_t>(total, 1)), bar_(bar), columns_(columns) {}
+progress::progress(std::ostream& out, std::int64_t total, int columns)
+    : out_(out), total_(std::max<std::int64_t>(total, 1)), columns_(columns) {}
 
 progress::~progress() {
   if (drawn_) out_ << '\n' << std::flush;
@@ -40,7 +37,7 @@ void progress::skip(std::int64_t steps) {
 
 void progress::advance(std::int64_t steps) {
   done_ = std::min(done_ + steps, total_);
-  if (!bar_) return;
+  if (columns_ == 0) return;
   const auto now = std::chrono::steady_clock::now();
   if (done_ < total_ && now - last_ < std::chrono::milliseconds(50)) return;
   last_ = now;
@@ -48,11 +45,9 @@ void progress::advance(std::int64_t steps) {
 }
 
 void progress::report(std::string_view text) {
-  text_ = text;
-  if (bar_)
-    draw();
-  else
-    out_ << text << '\n' << std::flush;
+  if (drawn_) out_ << "\r\x1b[K";
+  drawn_ = false;
+  out_ << text << '\n' << std::flush;
 }
 
 std::string progress::rate() const {
@@ -65,7 +60,7 @@ std::string progress::rate() const {
 
 void progress::draw() {
   constexpr int longest_bar = 32, percent = 7;  // "[] 100% "
-  const std::string beside = rate() + text_;
+  const std::string beside = rate();
   const int text = static_cast<int>(beside.size());
   // Leave one column free: a full line would wrap on some terminals.
   const int cells = std::clamp(columns_ - 1 - percent - 1 - text, 4, longest_bar);

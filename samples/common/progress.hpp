@@ -11,16 +11,14 @@
 
 namespace samples {
 
-/// Whether standard output is a terminal.
-bool output_is_terminal();
-/// Its width in characters; 80 if unknown.
+/// The width in characters of the terminal that standard output is; 0 if it is none, or one that
+/// nobody looks at: mpirun gives ranks terminals without a width.
 int terminal_columns();
 
 class progress {
  public:
-  /// `total`: the number of steps. Draws a bar of `columns` characters if `bar` is true.
-  progress(std::ostream& out, std::int64_t total, bool bar = output_is_terminal(),
-           int columns = terminal_columns());
+  /// `total`: the number of steps. Draws a bar of at most `columns` characters; none if that is 0.
+  progress(std::ostream& out, std::int64_t total, int columns = terminal_columns());
   /// Shows rate and remaining time, computed from the following steps, each of which has `items`
   /// items of `unit` ("images").
   void show_rate(std::string unit, double items);
@@ -33,7 +31,7 @@ class progress {
   void advance(std::int64_t steps = 1);
   /// Steps that were done before.
   void skip(std::int64_t steps);
-  /// Sets the text beside the bar; without a bar, prints it as a line.
+  /// Prints a line, which takes the place of the bar.
   void report(std::string_view text);
 
  private:
@@ -43,10 +41,8 @@ class progress {
   std::ostream& out_;
   std::int64_t total_;
   std::int64_t done_ = 0;
-  bool bar_;
   int columns_;
   bool drawn_ = false;
-  std::string text_;
   std::string unit_{};
   double items_ = 0;
   std::int64_t first_ = 0;

@@ -21,6 +21,7 @@ using tutti::host_array;
 namespace report = tutti::report;
 
 std::string devices_text(const tutti::device_group& group) {
+  if (group.ranks() != nullptr) return "devices " + group.names();
   std::string text = group.size() > 1 ? "devices " : "device ";
   for (const tutti::device& d : group)
     text +=

@@ -17,7 +17,8 @@
 
 namespace samples {
 
-/// "devices opencl:0 (AMD EPYC), reference:0 (host)".
+/// "devices opencl:0 (AMD EPYC), reference:0 (host)"; over ranks "devices rank 0 cpu:0, rank 1
+/// cpu:0".
 std::string devices_text(const tutti::device_group& group);
 
 /// A report with devices, curves, and the scores of the last epoch and the times as results.

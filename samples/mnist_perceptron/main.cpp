@@ -78,11 +78,11 @@ void run(const samples::common_options& o, const settings& s) {
   samples::add_answers(report, trainer, data.test.pictures, data.test.labels,
                        {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
                        [&](std::int64_t i) { return samples::row_of(data.test.pictures, i); });
-  if (o.parallel) {
+  if (o.parallel && o.job()->size() == 1) {  // of other ranks the speed is not known
     auto epoch = batches.start(0);
     const double seconds = history.back().seconds / static_cast<double>(batches.batches());
-    samples::report_group_use(o.log(), report, model, loss, trainer.group().local(),
-                              epoch.next()->arrays, seconds);
+    samples::report_group_use(o.log(), report, model, loss, trainer.group(), epoch.next()->arrays,
+                              seconds);
   }
   tutti::io::save_safetensors(o.out / "weights.safetensors", model.named(trainer.parameters()));
   samples::finish(report, o);

@@ -9,12 +9,14 @@
 #include <tutti/data.hpp>
 #include <tutti/nn.hpp>
 #include <tutti/tutti.hpp>
+#include <utility>
 
 #include "common/command_line.hpp"
 #include "common/data_files.hpp"
 #include "common/fit.hpp"
 #include "common/model_file.hpp"
 #include "common/numbers.hpp"
+#include "common/progress.hpp"
 #include "common/results.hpp"
 
 using tutti::array;
@@ -63,7 +65,7 @@ array next_letter_loss(const array& scores, const std::vector<array>& batch) {
 
 std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> codes,
                          const options& o) {
-  o.log() << codes.size() << " letters, " << model.parameter_count() << " parameters\n";
+  const std::size_t count = codes.size();
   const std::string text = samples::checksum(std::as_bytes(std::span(codes)));
   const std::int64_t window = o.context + 1, rows = std::ssize(codes) / window;
   const std::int64_t test = (rows + 9) / 10;  // windows reserved for the test
@@ -74,6 +76,8 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
       tutti::data::rows_of(std::vector<array>{windows({{test, {}}})}),
       {.batch_size = o.batch, .key = {o.seed}, .on = o.device(), .job = o.job()});
   nn::trainer trainer(model, nn::adam(), next_letter_loss, {.group = o.group(), .clip_norm = 1});
+  o.log() << fmt::format("{}\n{} letters, {} parameters\n", samples::devices_text(trainer.group()),
+                         count, model.parameter_count());
   const std::int64_t steps = o.epochs * batches.batches();
   const auto rate =
       nn::warmup_schedule(steps / 10 + 1, nn::cosine_schedule(o.learning_rate, steps));
@@ -93,7 +97,8 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
 /// limit it continues with the last half of them.
 void write_on(const std::vector<array>& parameters, const options& o, const std::string& letters) {
   const nn::sequential model = transformer(o, letters, !o.no_cache);
-  o.log() << '\n' << o.prompt;
+  std::string unseen = '\n' + o.prompt;  // shown by letters on a terminal, else by lines
+  const bool is_terminal = samples::terminal_columns() > 0;
   const samples::stopwatch watch;
   std::vector<std::int32_t> codes = codes_of(o.prompt, letters);
   std::vector<array> state = model.state();
@@ -110,9 +115,11 @@ void write_on(const std::vector<array>& parameters, const options& o, const std:
     state = next.state;
     const array scores = next.value({0, -1}) / o.temperature;
     codes.push_back(tutti::random::categorical(key, scores).item<std::int32_t>());
-    o.log() << letters[static_cast<std::size_t>(codes.back())] << std::flush;
+    unseen += letters[static_cast<std::size_t>(codes.back())];
+    if (is_terminal || unseen.back() == '\n') o.log() << std::exchange(unseen, {}) << std::flush;
   }
-  o.log() << fmt::format("\n\n{} letters, {:.1f}/s\n", o.length, o.length / watch.seconds());
+  o.log() << unseen
+          << fmt::format("\n\n{} letters, {:.1f}/s\n", o.length, o.length / watch.seconds());
 }
 
 void run(const options& o) {

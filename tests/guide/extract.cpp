@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // guide_extract PAGE.md FOLDER FILE...: writes FOLDER/PAGE.cpp, the page's part of the test
-// program, and the whole files that the page shows, which must be those that are named.
+// program, and the whole files that the page shows, which must be those that are named. With
+// --files before PAGE.md only these.
 #include <filesystem>
 #include <iostream>
 #include <set>
@@ -21,8 +22,9 @@ void write(const std::filesystem::path& path, const std::string& text) {
 }
 
 void extract(const std::filesystem::path& page, const std::filesystem::path& folder,
-             const std::set<std::string>& files) {
-  const std::vector<part> parts = parse_page(tutti_test::read_bytes(page));
+             const std::set<std::string>& files, bool only_files) {
+  const std::string text = tutti_test::read_bytes(page);
+  const std::vector<part> parts = only_files ? parse_files(text) : parse_page(text);
   std::set<std::string> found;
   for (const part& p : parts) {
     if (p.kind != part_kind::file) continue;
@@ -32,6 +34,7 @@ void extract(const std::filesystem::path& page, const std::filesystem::path& fol
     write(folder / p.file, p.text);
   }
   if (found != files) throw std::runtime_error("not all files of tests/guide/CMakeLists.txt");
+  if (only_files) return;
   const std::string name = page.stem().string();
   write(folder / (name + ".cpp"), page_source(name, page.string(), parts));
 }
@@ -39,8 +42,10 @@ void extract(const std::filesystem::path& page, const std::filesystem::path& fol
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc < 3) throw std::runtime_error("usage: guide_extract PAGE.md FOLDER FILE...");
-  extract(argv[1], argv[2], {argv + 3, argv + argc});
+  const bool only_files = argc > 1 && std::string(argv[1]) == "--files";
+  argv += only_files ? 1 : 0, argc -= only_files ? 1 : 0;
+  if (argc < 3) throw std::runtime_error("usage: guide_extract [--files] PAGE.md FOLDER FILE...");
+  extract(argv[1], argv[2], {argv + 3, argv + argc}, only_files);
 } catch (const std::exception& e) {
   std::cerr << (argc > 1 ? argv[1] : "guide_extract") << ": " << e.what() << '\n';
   return 1;

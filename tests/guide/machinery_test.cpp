@@ -46,6 +46,14 @@ BOOST_AUTO_TEST_CASE(whole_files_and_their_commands) {
   BOOST_TEST(parts[2].text.empty());
 }
 
+BOOST_AUTO_TEST_CASE(only_whole_files_of_other_pages) {
+  const auto parts = parse_files("## A\n" + cpp + "f(...);\n" + end + "```\n$ ./a\n" + end +
+                                 "```cpp file=a.cpp\nint x;\n```\n");
+  BOOST_REQUIRE(parts.size() == 1U);
+  BOOST_TEST(parts[0].file == "a.cpp");
+  BOOST_TEST(parts[0].text == "int x;\n");
+}
+
 BOOST_AUTO_TEST_CASE(what_nothing_would_check_is_refused) {
   using error = std::runtime_error;
   BOOST_TEST(fails<error>([] { parse_page("\n```\nx\n```\n"); }, "line 2: no block of the guide"));

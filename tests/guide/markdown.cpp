@@ -46,7 +46,8 @@ const std::string within = "<!-- numbers within ";
 
 class parser {
  public:
-  explicit parser(std::string_view markdown) : in_(std::string(markdown)) {}
+  parser(std::string_view markdown, bool only_files)
+      : in_(std::string(markdown)), only_files_(only_files) {}
 
   std::vector<part> run() {
     for (std::string text; next(text);) {
@@ -90,6 +91,8 @@ class parser {
     const std::string language = info.substr(0, space);
     if (space != std::string::npos && (language == "cpp" || language == "cmake")) {
       add(part_kind::file, first, body, info.substr(space + 6));
+    } else if (only_files_) {
+      return;
     } else if (info == "cpp") {
       add(part_kind::snippet, first, body);
     } else if (info == "text") {
@@ -134,6 +137,7 @@ class parser {
   }
 
   std::istringstream in_;
+  bool only_files_;
   std::vector<part> parts_;
   int line_ = 0;
   int column_ = no_table;
@@ -143,6 +147,12 @@ class parser {
 
 }  // namespace
 
-std::vector<part> parse_page(std::string_view markdown) { return parser(markdown).run(); }
+std::vector<part> parse_page(std::string_view markdown) { return parser(markdown, false).run(); }
+
+std::vector<part> parse_files(std::string_view markdown) {
+  std::vector<part> parts = parser(markdown, true).run();
+  std::erase_if(parts, [](const part& p) { return p.kind != part_kind::file; });
+  return parts;
+}
 
 }  // namespace tutti_test::guide

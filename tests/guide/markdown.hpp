@@ -32,4 +32,7 @@ struct part {
 /// nothing would check, for an output without a snippet and a block without an end.
 std::vector<part> parse_page(std::string_view markdown);
 
+/// The whole files of a page whose other blocks nothing checks.
+std::vector<part> parse_files(std::string_view markdown);
+
 }  // namespace tutti_test::guide

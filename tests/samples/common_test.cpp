@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tables, progress and the search for data files.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -71,7 +75,7 @@ BOOST_AUTO_TEST_CASE(numbers_of_options_have_limits) {
 BOOST_AUTO_TEST_CASE(progress_prints_lines_where_there_is_no_terminal) {
   std::ostringstream out;
   {
-    samples::progress progress(out, 3, false, 80);
+    samples::progress progress(out, 3, 0);
     for (int i = 0; i < 3; ++i) progress.advance();
     progress.report("epoch 1");
     progress.report("epoch 2");
@@ -83,8 +87,7 @@ BOOST_AUTO_TEST_CASE(progress_draws_a_bar_within_the_terminal) {
   for (const int columns : {1, 10, 40, 80, 300}) {
     std::ostringstream out;
     {
-      samples::progress progress(out, 4, true, columns);
-      progress.report("loss 0.5");
+      samples::progress progress(out, 4, columns);
       for (int i = 0; i < 9; ++i) progress.advance();
     }
     BOOST_TEST(out.str().find("\r") == 0u);
@@ -93,8 +96,68 @@ BOOST_AUTO_TEST_CASE(progress_draws_a_bar_within_the_terminal) {
     for (std::string drawn; std::getline(in, drawn, '\r');) {
       BOOST_TEST(drawn.substr(0, drawn.find('\x1b')).size() < std::max<std::size_t>(columns, 2));
     }
-    if (columns >= 40) BOOST_TEST(out.str().find("#] 100% loss 0.5") != std::string::npos);
+    if (columns >= 40) BOOST_TEST(out.str().find("#] 100%") != std::string::npos);
   }
+}
+
+/// What a terminal shows of `written`: a line after "\r" replaces the one before, and "\x1b[K"
+/// erases what is left of that.
+std::string on_a_terminal(const std::string& written) {
+  std::string screen;
+  std::size_t line = 0, at = 0;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    if (written[i] == '\r') {
+      at = line;
+    } else if (written.compare(i, 3, "\x1b[K") == 0) {
+      screen.resize(at);
+      i += 2;
+    } else if (written[i] == '\n') {
+      screen += '\n';
+      line = at = screen.size();
+    } else {
+      screen.resize(std::max(screen.size(), at + 1));
+      screen[at++] = written[i];
+    }
+  }
+  return screen;
+}
+
+BOOST_AUTO_TEST_CASE(reports_stay_on_the_terminal_and_only_the_bar_is_overwritten) {
+  const std::string longer_than_the_terminal(100, 'x');
+  for (const bool ends_with_report : {true, false}) {
+    std::ostringstream out;
+    {
+      samples::progress progress(out, 4, 40);
+      progress.report("before the first step");
+      for (int i = 0; i < 2; ++i) progress.advance();
+      progress.report(longer_than_the_terminal);
+      for (int i = 0; i < 2; ++i) progress.advance();
+      if (ends_with_report) progress.report("epoch 2");
+    }
+    const std::string bar = '[' + std::string(31, '#') + "] 100% \n";
+    BOOST_TEST(out.str().find(bar.substr(0, bar.size() - 1)) != std::string::npos);
+    BOOST_TEST(on_a_terminal(out.str()) == "before the first step\n" + longer_than_the_terminal +
+                                               '\n' + (ends_with_report ? "epoch 2\n" : bar));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_terminal_without_a_width_is_none) {
+  const int saved = dup(STDOUT_FILENO);
+  const int controller = posix_openpt(O_RDWR | O_NOCTTY);
+  BOOST_REQUIRE(grantpt(controller) + unlockpt(controller) == 0);
+  const int terminal = open(ptsname(controller), O_RDWR | O_NOCTTY);
+  const auto columns_at = [&](unsigned short width) {
+    const winsize size{24, width, 0, 0};
+    ioctl(terminal, TIOCSWINSZ, &size);
+    dup2(terminal, STDOUT_FILENO);
+    const int columns = samples::terminal_columns();
+    dup2(saved, STDOUT_FILENO);
+    return columns;
+  };
+  const int none = columns_at(0), some = columns_at(132);
+  for (const int file : {terminal, controller, saved}) close(file);
+  BOOST_TEST(none == 0);
+  BOOST_TEST(some == 132);
 }
 
 BOOST_AUTO_TEST_CASE(data_files_are_searched_in_order) {
