@@ -24,7 +24,8 @@ struct tutti_job {
   MPI_Comm questions = MPI_COMM_NULL;  ///< queries of ranks that miss others, and answers
   int rank = 0;
   int size = 1;
-  bool is_ours = false;  ///< MPI was initialised here, not by the application
+  bool is_ours = false;        ///< MPI was initialised here, not by the application
+  bool has_variables = false;  ///< of the tools interface, MPI_T
   /// Open MPI's variable that selects the algorithm of MPI_Iallreduce, unless the user has.
   MPI_T_cvar_handle algorithm = MPI_T_CVAR_HANDLE_NULL;
 };
@@ -173,10 +174,11 @@ void wait_for(tutti_request& r, double seconds) {
   }
 }
 
-MPI_T_cvar_handle algorithm_variable() {
+MPI_T_cvar_handle algorithm_variable(tutti_job& job) {
   int level = 0, index = 0, count = 0, selected = 0;
   MPI_T_cvar_handle found = MPI_T_CVAR_HANDLE_NULL;
-  if (MPI_T_init_thread(MPI_THREAD_SERIALIZED, &level) == MPI_SUCCESS &&
+  job.has_variables = MPI_T_init_thread(MPI_THREAD_SERIALIZED, &level) == MPI_SUCCESS;
+  if (job.has_variables &&
       MPI_T_cvar_get_index("coll_libnbc_iallreduce_algorithm", &index) == MPI_SUCCESS &&
       MPI_T_cvar_handle_alloc(index, nullptr, &found, &count) == MPI_SUCCESS &&
       MPI_T_cvar_read(found, &selected) == MPI_SUCCESS && selected == 0)
@@ -192,7 +194,7 @@ void begin_mpi(tutti_job& job) {
   else
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
   job.is_ours = begun == 0;
-  if (job.is_ours) job.algorithm = algorithm_variable();
+  if (job.is_ours) job.algorithm = algorithm_variable(job);
   if (level < MPI_THREAD_SERIALIZED)
     throw_unsupported("MPI without threads: it takes MPI_Init_thread with MPI_THREAD_SERIALIZED");
 }
@@ -216,7 +218,7 @@ tutti_status* init(tutti_job** out, uint32_t* rank, uint32_t* size) {
 void finalize(tutti_job* job) {
   int ended = 0;
   if (!job->is_ours || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
-  MPI_T_finalize();
+  if (job->has_variables) MPI_T_finalize();
   MPI_Finalize();
 }
 

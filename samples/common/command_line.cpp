@@ -157,8 +157,8 @@ void common_options::warn_of_copies() const {
                fmt::format("{} processes were started, and without --parallel each works alone",
                            all.size()),
                0);
-  } catch (const tutti::plugin_error&) {
-    // Without MPI nothing is known of the others.
+  } catch (const tutti::error&) {
+    // Without MPI, or beside other programs, nothing is known of the others.
   }
 }
 

@@ -149,6 +149,20 @@ BOOST_AUTO_TEST_CASE(arrays_are_split_over_ranks_moved_and_gathered) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(complex_products_over_ranks_are_refused) {
+  on_ranks([](const job& j) {
+    if (j.size() == 1) return;
+    const device_group group = group_of(j);
+    std::vector<array> values;
+    for (const device& d : group) values.push_back(full({3}, 2, dtype::c64, d));
+    for (const auto with : {reduction::prod, reduction::min, reduction::max})
+      refused<dtype_error>([&] { collective::all_reduce(group, values, with); }, "c64");
+    const array total = collective::all_reduce(group, values, reduction::sum)[0];
+    require_equal(real(total).to(default_device()),
+                  full({3}, 2 * static_cast<double>(group.total()), dtype::f32), "sum");
+  });
+}
+
 BOOST_AUTO_TEST_CASE(arrays_that_differ_between_ranks_are_not_split) {
   on_ranks([](const job& j) {
     if (j.size() == 1) return;

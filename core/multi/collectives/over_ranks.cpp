@@ -32,6 +32,7 @@ reductions_of_devices through_host(const device_group& group, const reductions_o
   const bool mean = with == reduction::avg;
   const reduction kind = mean ? reduction::sum : with;
   const device_group local = group.local();
+  const bool one_each = group.total() == static_cast<std::size_t>(group.ranks()->size());
   std::vector<array_record> records;
   std::vector<array> own;             // pieces, reduced within the rank
   std::vector<std::size_t> value_of;  // each of them
@@ -40,7 +41,7 @@ reductions_of_devices through_host(const device_group& group, const reductions_o
     std::vector<array> flat;
     for (const array& v : values[i]) flat.push_back(v.flatten());
     const std::vector<std::int64_t> cuts =
-        local.size() == 1 ? std::vector<std::int64_t>{0, flat[0].size()} : message_cuts(flat[0]);
+        one_each ? std::vector<std::int64_t>{0, flat[0].size()} : message_cuts(flat[0]);
     for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
       std::vector<array> pieces;
       for (const array& v : flat) pieces.push_back(piece(v, 0, cuts[c], cuts[c + 1]));
@@ -70,6 +71,7 @@ reductions_of_devices through_host(const device_group& group, const reductions_o
 // Over all devices of all ranks.
 reductions_of_devices reduced(const device_group& group, const reductions_of_devices& values,
                               reduction with, const options& how) {
+  for (const std::vector<array>& v : values) require_reducible(v, with);
   rank_devices devices(group, how);
   return devices.reduce(values, with) ? devices.all_reduce(values, with)
                                       : through_host(group, values, with, how);

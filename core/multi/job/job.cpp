@@ -63,17 +63,6 @@ std::vector<array_record> records_of(const std::vector<array>& values) {
   return out;
 }
 
-void require_reducible(const std::vector<array>& values, reduction with) {
-  for (const array& a : values) {
-    const dtype type = a.dtype();
-    const bool known = is_floating(type) || (is_integral(type) && with != reduction::avg) ||
-                       (is_complex(type) && (with == reduction::sum || with == reduction::avg));
-    if (!known)
-      throw dtype_error(
-          fmt::format("all_reduce: {} is not reduced by {}", name(type), multi::name_of(with)));
-  }
-}
-
 /// Values combined into one message: values[first] to values[last - 1].
 struct bucket {
   std::size_t first, last;
@@ -209,7 +198,7 @@ array job::all_reduce(const array& value, reduction with) const {
 std::vector<array> job::all_reduce(const std::vector<array>& values, reduction with,
                                    std::uint64_t bucket_bytes) const {
   require_values(values, "all_reduce");
-  require_reducible(values, with);
+  multi::require_reducible(values, with);
   if (size() == 1) return values;
   const auto forward = [&](const std::vector<array>& v) {
     return reduced(*state_, v, with, bucket_bytes);

@@ -179,9 +179,12 @@ std::vector<array> between_ranks(job_state& job, const std::vector<array>& argum
 std::vector<array> exchange_messages(job_state& job, const std::vector<array>& sent,
                                      const std::vector<int>& to, const std::vector<int>& from,
                                      const std::vector<device>& on);
+/// Throws dtype_error if ranks do not reduce such values.
+void require_reducible(const std::vector<array>& values, collective::reduction with);
 /// Reduces flat arrays over the ranks, which have agreed on the call, and on the places of their
 /// devices (rank_devices.hpp): come(i, reduced), in order, while later arrays are in transfer.
-/// Those on other devices than the host are copied and sent message by message.
+/// Those on other devices than the host are copied and sent message by message. After an exception
+/// every call of the job fails, as the other ranks may have sent what this one has not.
 void reduce_flat(job_state& job, const std::vector<array>& flat, collective::reduction with,
                  const std::vector<std::int64_t>& places,
                  const std::function<void(std::size_t, const array&)>& come);

@@ -2,6 +2,8 @@
 //
 // Reductions over ranks, message by message: by the communication plugin in host memory, or all at
 // once by what connects the devices of the ranks.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -23,32 +25,8 @@ bool is_on_host(const array& a) {
   return of.has_native && of.native.kind == TUTTI_NATIVE_HOST;
 }
 
-}  // namespace
-
-std::vector<std::int64_t> message_cuts(const array& flat) {
-  const auto most =
-      static_cast<std::int64_t>(transfer::most_reduced / size_of(widened(flat).dtype()));
-  std::vector<std::int64_t> out{0};
-  while (out.back() + most < flat.size()) out.push_back(out.back() + most);
-  out.push_back(flat.size());
-  return out;
-}
-
-void reduce_flat(job_state& job, const std::vector<array>& flat, reduction with,
-                 const std::vector<std::int64_t>& places,
-                 const std::function<void(std::size_t, const array&)>& come) {
-  if (flat.empty()) return;
-  std::vector<std::size_t> begins(places.size() + 1);  // of one device of each rank
-  std::iota(begins.begin(), begins.end(), std::size_t{0});
-  rank_devices devices(job, {flat[0].device()}, places, begins);
-  reductions_of_devices lists;
-  for (const array& a : flat) lists.push_back({a});
-  if (devices.reduce(lists, with)) {
-    lists = devices.all_reduce(lists, with);
-    for (std::size_t i = 0; i < flat.size(); ++i) come(i, lists[i][0]);
-    return;
-  }
-
+void reduce_in_messages(job_state& job, const std::vector<array>& flat, reduction with,
+                        const std::function<void(std::size_t, const array&)>& come) {
   std::vector<array> parts;
   std::vector<std::size_t> ends;  // the parts of each array
   for (const array& a : flat) {
@@ -81,6 +59,46 @@ void reduce_flat(job_state& job, const std::vector<array>& flat, reduction with,
     while (pending.size() > 1 && pending.front().done()) take();
   }
   while (!pending.empty()) take();
+}
+
+}  // namespace
+
+void require_reducible(const std::vector<array>& values, reduction with) {
+  for (const array& a : values) {
+    const dtype type = a.dtype();
+    const bool known = is_floating(type) || (is_integral(type) && with != reduction::avg) ||
+                       (is_complex(type) && (with == reduction::sum || with == reduction::avg));
+    if (!known)
+      throw dtype_error(
+          fmt::format("all_reduce: {} is not reduced by {}", name(type), name_of(with)));
+  }
+}
+
+std::vector<std::int64_t> message_cuts(const array& flat) {
+  const auto most =
+      static_cast<std::int64_t>(transfer::most_reduced / size_of(widened(flat).dtype()));
+  std::vector<std::int64_t> out{0};
+  while (out.back() + most < flat.size()) out.push_back(out.back() + most);
+  out.push_back(flat.size());
+  return out;
+}
+
+void reduce_flat(job_state& job, const std::vector<array>& flat, reduction with,
+                 const std::vector<std::int64_t>& places,
+                 const std::function<void(std::size_t, const array&)>& come) {
+  if (flat.empty()) return;
+  std::vector<std::size_t> begins(places.size() + 1);  // of one device of each rank
+  std::iota(begins.begin(), begins.end(), std::size_t{0});
+  rank_devices devices(job, {flat[0].device()}, places, begins);
+  reductions_of_devices lists;
+  for (const array& a : flat) lists.push_back({a});
+  if (devices.reduce(lists, with)) {
+    lists = devices.all_reduce(lists, with);
+    for (std::size_t i = 0; i < flat.size(); ++i) come(i, lists[i][0]);
+    return;
+  }
+
+  job.ending([&] { reduce_in_messages(job, flat, with, come); });
 }
 
 }  // namespace tutti::multi
