@@ -293,6 +293,20 @@ BOOST_AUTO_TEST_CASE(differences_between_groups_are_found_before_anything_is_sen
   });
 }
 
+// One rank passes its array as it is, the other reduces two: their first devices sum the same
+// pieces.
+BOOST_AUTO_TEST_CASE(large_sums_of_one_device_and_of_two_have_the_same_pieces) {
+  run_ranks(2, [](const job& j) {
+    const device_group group = group_of({1, 2}, j);
+    constexpr std::int64_t n = (1 << 20) + 1000;  // more than a message
+    std::vector<array> ones;
+    for (const device& d : group) ones.push_back(full({n}, 1.0, dtype::f32, d));
+    for (const array& total :
+         collective::all_reduce(group, ones, reduction::sum, {.deterministic = true}))
+      require(min(total).item() == 3 && max(total).item() == 3, "not the sum of three devices");
+  });
+}
+
 BOOST_AUTO_TEST_CASE(data_parallel_steps_are_those_of_one_device) {
   for (const std::vector<int>& counts : devices_of_ranks)
     run_ranks(static_cast<int>(counts.size()), [&](const job& j) {

@@ -97,7 +97,6 @@ void reduce_flat(job_state& job, const std::vector<array>& flat, reduction with,
     for (std::size_t i = 0; i < flat.size(); ++i) come(i, lists[i][0]);
     return;
   }
-
   job.ending([&] { reduce_in_messages(job, flat, with, come); });
 }
 
