@@ -12,10 +12,10 @@
 
 #include "harness.hpp"
 #include "operands.hpp"
+#include "tutti/analysis/distributions.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
-#include "tutti/random.hpp"
 #include "tutti/sorting.hpp"
 #include "tutti/statistics.hpp"
 

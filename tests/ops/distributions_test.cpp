@@ -3,6 +3,8 @@
 // Distributions: integers against the documented arithmetic on Philox words, the rest by
 // Kolmogorov-Smirnov and chi-square tests with fixed keys, so nothing here is a matter of luck.
 // Each bound is one that a right generator exceeds for about one key in a thousand.
+#include "tutti/analysis/distributions.hpp"
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <map>
@@ -11,7 +13,6 @@
 
 #include "sampled_layouts.hpp"
 #include "semantics/host_math.hpp"
-#include "tutti/random.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/fails.hpp"
 

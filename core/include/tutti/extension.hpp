@@ -16,6 +16,7 @@
 #include "tutti/convolution.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/ops.hpp"
+#include "tutti/random.hpp"
 
 namespace tutti::detail {
 struct opened_device;
@@ -194,3 +195,18 @@ TUTTI_API array sampled_products(const array& rows, const array& columns, const 
 TUTTI_API array first_positions(const array& numbers, std::int64_t count, std::string_view op);
 
 }  // namespace tutti::op
+
+namespace tutti::random {
+
+/// Word `first + stride * i` of the stream of `from` for element i of `extents`, u32. Throws
+/// shape_error for extents that no array can have.
+TUTTI_API array words(key from, const shape& extents, std::int64_t stride, std::int64_t first,
+                      const device& on);
+/// Uniform in (0, 1], f32 from the upper 24 bits of a word, or f64 from 53 bits of two.
+TUTTI_API array unit_above_zero(key from, const shape& extents, dtype compute, const device& on);
+/// The position with which permutation() swaps position i, from the last one down.
+TUTTI_API std::int64_t swap_partner(key from, std::int64_t i);
+/// Throws dtype_error naming `op` unless the dtype is floating.
+TUTTI_API void require_floating(dtype type, std::string_view op);
+
+}  // namespace tutti::random

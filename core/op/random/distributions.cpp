@@ -6,7 +6,6 @@
 
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <numbers>
 
 #include "base/named_errors.hpp"
@@ -40,19 +39,6 @@ array scaled_words(key from, const shape& extents, std::uint64_t range, int coun
     carry = next;
   }
   return carry;
-}
-
-// (0, 1], from the upper 24 bits of a word, or from 53 bits of two.
-array unit_above_zero(key from, const shape& extents, dtype compute, const device& on) {
-  if (compute == dtype::f64)
-    return (astype(wide_bits(from, extents, 2, 0, on), compute) + 1) * 0x1p-53;
-  return (astype(right_shift(words(from, extents, 1, 0, on), 8), compute) + 1) * 0x1p-24;
-}
-
-void require_positive(double value, const char* what, std::string_view op) {
-  if (!(value > 0) || !std::isfinite(value))
-    throw value_error(
-        fmt::format("{}: the {} must be positive and finite, got {}", op, what, value));
 }
 
 array polynomial(const array& x, std::initializer_list<double> highest_first) {
@@ -99,43 +85,13 @@ array inverse_normal(const array& p) {
 
 double normal_below(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
-struct proposal {
-  array value, accepted;
-};
-
-// Draws again, with a new key each time, where nothing has been accepted yet.
-array by_rejection(key from, const std::function<proposal(key)>& propose) {
-  constexpr int most_rounds = 64;
-  array value, accepted;
-  for (key next : split(from, most_rounds)) {
-    const proposal drawn = propose(next);
-    value = value.valid() ? where(accepted, value, drawn.value) : drawn.value;
-    accepted = accepted.valid() ? (accepted | drawn.accepted) : drawn.accepted;
-    const array done = all(accepted);
-    eval({value, accepted, done});
-    if (done.item<bool>()) break;
-  }
-  return value;
-}
-
-// Marsaglia and Tsang, for a concentration of at least 1; more than 95 % are accepted in the first
-// pass.
-array gamma_above_one(key from, const shape& extents, double concentration, dtype compute,
-                      const device& on) {
-  const double d = concentration - 1.0 / 3;
-  const double c = 1 / std::sqrt(9 * d);
-  return by_rejection(from, [&](key next) {
-    const std::vector<key> keys = split(next, 2);
-    const array x = normal(keys[0], extents, 0, 1, compute, on);
-    const array root = x * c + 1;
-    const array v = root * root * root;
-    const array log_u = log(unit_above_zero(keys[1], extents, compute, on));
-    const array bound = square(x) * 0.5 + (1 - v + log(where(v > 0, v, 1))) * d;
-    return proposal{v * d, (v > 0) & (log_u < bound)};
-  });
-}
-
 }  // namespace
+
+array unit_above_zero(key from, const shape& extents, dtype compute, const device& on) {
+  if (compute == dtype::f64)
+    return (astype(wide_bits(from, extents, 2, 0, on), compute) + 1) * 0x1p-53;
+  return (astype(right_shift(words(from, extents, 1, 0, on), 8), compute) + 1) * 0x1p-24;
+}
 
 array integers(key from, const shape& shape, std::int64_t low, std::int64_t high, dtype type,
                const device& on) {
@@ -163,15 +119,6 @@ array bernoulli(key from, const shape& shape, double probability, const device& 
   if (threshold < std::int64_t{1} << 32)
     return drawn < graph::constant({}, dtype::u32, threshold, nullptr);
   return astype(drawn, dtype::i64) < graph::constant({}, dtype::i64, threshold, nullptr);
-}
-
-array exponential(key from, const shape& shape, double scale, dtype type, const device& on) {
-  require_floating(type, "exponential");
-  require_positive(scale, "scale", "exponential");
-  require_held("exponential", type, {scale});
-  require_size(shape, "exponential");
-  const array u = unit_above_zero(from, shape, graph::compute_dtype(type), on);
-  return astype(log(u) * -scale, type);
 }
 
 array truncated_normal(key from, const shape& shape, double low, double high, double mean,
@@ -217,22 +164,12 @@ array categorical(key from, const array& logits, integer axis) {
   });
 }
 
-array gamma(key from, const shape& shape, double concentration, double scale, dtype type,
-            const device& on) {
-  require_floating(type, "gamma");
-  require_positive(concentration, "concentration", "gamma");
-  require_positive(scale, "scale", "gamma");
-  require_size(shape, "gamma");
-  if (shape.size() == 0) return zeros(shape, type, on);
-  const dtype compute = graph::compute_dtype(type);
-  const std::vector<key> keys = split(from, 2);
-  const double boosted = concentration < 1 ? concentration + 1 : concentration;
-  array out = gamma_above_one(keys[0], shape, boosted, compute, on);
-  if (concentration < 1) {
-    const array log_u = log(unit_above_zero(keys[1], shape, compute, on));
-    out = out * exp(log_u * (1 / concentration));
-  }
-  return astype(out * scale, type);
+array shuffle(key from, const array& a, integer axis) {
+  const shape& extents = graph::get(a, "shuffle").extents;
+  const int along = normalize_axis(axis, extents.rank(), "shuffle");
+  detail::require_host_memory("shuffle", static_cast<std::uint64_t>(extents[along]),
+                              sizeof(std::int64_t));
+  return take(a, array::from(permutation(from, extents[along]), a.device()), along);
 }
 
 }  // namespace tutti::random

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random words by element index, on which every distribution is based.
+// Random bits and checks on which several distributions are based.
 #pragma once
 
 #include <initializer_list>
 #include <string_view>
 
+#include "tutti/extension.hpp"
 #include "tutti/random.hpp"
 
 namespace tutti::random {
 
-/// Word `first + stride * i` of the stream of `from` for element i of `extents`, u32.
-array words(key from, const shape& extents, std::int64_t stride, std::int64_t first,
-            const device& on);
 /// 53 random bits as an integer in u64, from that word (the upper 27) and the next.
 array wide_bits(key from, const shape& extents, std::int64_t stride, std::int64_t first,
                 const device& on);
-/// The position with which permutation() swaps position i, from the last one down.
-std::int64_t swap_partner(key from, std::int64_t i);
-/// Throws dtype_error naming `op`.
-void require_floating(dtype type, std::string_view op);
 /// Throws value_error with `op` if a finite value exceeds the largest of a floating dtype.
 void require_held(std::string_view op, dtype type, std::initializer_list<double> values);
 /// Throws shape_error with `op` if words() could not represent the index of an element.

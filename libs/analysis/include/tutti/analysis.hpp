@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tutti/analysis/distributions.hpp"
 #include "tutti/analysis/quasirandom.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/sorting.hpp"

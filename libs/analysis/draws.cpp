@@ -9,9 +9,8 @@
 #include <cmath>
 #include <utility>
 
-#include "op/operands.hpp"
-#include "op/random/random_words.hpp"
-#include "semantics/host_math.hpp"
+#include "tutti/analysis/distributions.hpp"
+#include "tutti/extension.hpp"
 #include "tutti/host_memory.hpp"
 
 namespace tutti::random {
@@ -54,7 +53,7 @@ array draw(key from, const alias_table& table, const shape& extents, const devic
   if (extents.size() == 0) return zeros(extents, dtype::i64, on);
   const std::vector<key> keys = split(from, 2);
   const array column = integers(keys[0], extents, 0, n, dtype::i64, on);
-  const array word = astype(words(keys[1], extents, 1, 0, on), dtype::i64);
+  const array word = astype(bits(keys[1], extents, on), dtype::i64);
   return where(word < take(array::from(table.own, on), column), column,
                take(array::from(table.other, on), column));
 }
@@ -62,14 +61,14 @@ array draw(key from, const alias_table& table, const shape& extents, const devic
 // The positions of the smallest log(-log(u)) - log(weight), in that order; u has 53 bits from two
 // words.
 std::vector<std::int64_t> draw_without_replacement(key from, std::span<const double> weights,
-                                                   std::int64_t wanted) {
+                                                   std::int64_t wanted, const device& on) {
+  const auto n = static_cast<std::int64_t>(weights.size());
+  const std::vector<std::uint32_t> words = bits(from, {2 * n}, on).to_vector<std::uint32_t>();
   std::vector<std::pair<double, std::int64_t>> order;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (weights[i] == 0) continue;
-    const auto word = static_cast<std::int64_t>(2 * i);
-    const std::uint64_t bits = std::uint64_t{host::philox(word, from.value)} << 21 |
-                               host::philox(word + 1, from.value) >> 11;
-    const double u = (static_cast<double>(bits) + 1) * 0x1p-53;
+    const std::uint64_t wide = std::uint64_t{words[2 * i]} << 21 | words[2 * i + 1] >> 11;
+    const double u = (static_cast<double>(wide) + 1) * 0x1p-53;
     order.emplace_back(std::log(-std::log(u)) - std::log(weights[i]), i);
   }
   if (wanted > static_cast<std::int64_t>(order.size()))
@@ -134,7 +133,7 @@ array poisson(key from, const shape& shape, double mean, dtype type, const devic
     throw dtype_error("poisson: needs an integer dtype, got " + std::string(name(type)));
   if (!(mean >= 0 && mean <= 1e9))
     throw value_error(fmt::format("poisson: the mean {} is not in [0, 1e9]", mean));
-  require_size(shape, "poisson");
+  graph::checked_elements(shape, dtype::i64, "poisson");
   // Outwards from the most likely value, whose weight is 1.
   constexpr double smallest = 1e-18;
   const auto mode = static_cast<std::int64_t>(mean);
@@ -161,7 +160,7 @@ array poisson(key from, const shape& shape, double mean, dtype type, const devic
 
 array choice(key from, std::int64_t n, const shape& shape, replacement replace, const device& on) {
   if (n < 1) throw value_error("choice: there are " + std::to_string(n) + " things to choose from");
-  require_size(shape, "choice");
+  graph::checked_elements(shape, dtype::i64, "choice");
   if (replace == replacement::yes) return integers(from, shape, 0, n, dtype::i64, on);
   const std::int64_t wanted = shape.size();
   if (wanted > n)
@@ -174,7 +173,7 @@ array choice(key from, std::int64_t n, const shape& shape, replacement replace, 
 
 array choice(key from, std::span<const double> weights, const shape& shape, replacement replace,
              const device& on) {
-  require_size(shape, "choice");
+  graph::checked_elements(shape, dtype::i64, "choice");
   double sum = 0;
   for (double w : weights) {
     if (!(w >= 0) || !std::isfinite(w))
@@ -184,16 +183,8 @@ array choice(key from, std::span<const double> weights, const shape& shape, repl
   if (!(sum > 0) || !std::isfinite(sum))
     throw value_error(fmt::format("choice: the weights sum to {}", sum));
   if (replace == replacement::no)
-    return array::from(draw_without_replacement(from, weights, shape.size()), shape, on);
+    return array::from(draw_without_replacement(from, weights, shape.size(), on), shape, on);
   return draw(from, make_alias_table(weights, sum), shape, on);
-}
-
-array shuffle(key from, const array& a, integer axis) {
-  const shape& extents = graph::get(a, "shuffle").extents;
-  const int along = normalize_axis(axis, extents.rank(), "shuffle");
-  detail::require_host_memory("shuffle", static_cast<std::uint64_t>(extents[along]),
-                              sizeof(std::int64_t));
-  return take(a, array::from(permutation(from, extents[along]), a.device()), along);
 }
 
 }  // namespace tutti::random
