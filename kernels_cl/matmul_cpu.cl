@@ -25,24 +25,20 @@
 #define LANE(v, n) ((v).s##n)
 #define LOWER(v) ((v).lo)
 #define UPPER(v) ((v).hi)
+#define WILL_WRITE(p)  // fetches the cache line
 #endif
 #define ACROSS(n, a, b, c, d) FOUR(LANE(a, n), LANE(b, n), LANE(c, n), LANE(d, n))
 // A build has one kernel: drivers compile all kernels of a source, some more than once.
 #define WANTS(name) (WANTED_##name)
 #define INLINE static inline __attribute__((always_inline))
+#define NOT_INLINE static __attribute__((noinline))
 #define CPU_KERNEL kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 
-#if MR == 4
-#define EACH_ROW(F) F(0) F(1) F(2) F(3)
-#elif MR == 6
-#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5)
-#elif MR == 8
-#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
-#elif MR == 12
-#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
-#else
-#error "MR must be 4, 6, 8 or 12"
-#endif
+#define ROWS4(F) F(0) F(1) F(2) F(3)
+#define ROWS6(F) ROWS4(F) F(4) F(5)
+#define ROWS8(F) ROWS6(F) F(6) F(7)
+#define ROWS12(F) ROWS8(F) F(8) F(9) F(10) F(11)
+#define EACH_ROW CAT(ROWS, MR)
 
 // A tile covers MR rows and 2*VW (or VW) columns; only rows [row0, row1) and columns [col0, col1)
 // of it are written. `first`: C has no partial sums yet.
@@ -87,8 +83,7 @@ INLINE void put(global T* c, V v, int first) { VSTORE(first ? v : VLOAD(c) + v, 
 
 #if EPILOGUE
 // Not inlined: unrolled for each row of each tile it would be slow to compile.
-static __attribute__((noinline)) void store_finished(global T* c, const Target* t, const T* tile,
-                                                     long width) {
+NOT_INLINE void store_finished(global T* c, const Target* t, const T* tile, long width) {
   const bool whole = t->col_stride == 1 && t->col0 == 0 && t->col1 == width;
   for (long r = t->row0; r < t->row1; r++) {
     global T* row = c + r * t->row_stride;
@@ -124,10 +119,25 @@ static void store_tile(global T* c, const Target* t, const T* tile, long width) 
   store_part(c, t, tile, width);
 }
 
+// A pointer for three rows: rows 1 and 2 after it are in the addresses of x86.
+#define OF_ROW(r)                  \
+  ((r) < 3   ? a[(r)*a_row]        \
+   : (r) < 6 ? a3[((r)-3) * a_row] \
+   : (r) < 9 ? a6[((r)-6) * a_row] \
+             : a9[((r)-9) * a_row])
+// Row r of A. Each pointer is that of three rows: their distances are in the addresses of x86.
+#define OF_ROW(r)                  \
+  ((r) < 3   ? a[(r)*a_row]        \
+   : (r) < 6 ? a3[((r)-3) * a_row] \
+   : (r) < 9 ? a6[((r)-6) * a_row] \
+             : a9[((r)-9) * a_row])
 #define ZERO2(r) V c##r##_0 = (V)(0), c##r##_1 = (V)(0);
+#define FETCH2(r)                    \
+  WILL_WRITE(c + r * t->row_stride); \
+  WILL_WRITE(c + r * t->row_stride + VW);
 #define STEP2(r)                              \
   {                                           \
-    V x = (V)(a[r * a_row]);                  \
+    V x = (V)(OF_ROW(r));                     \
     c##r##_0 = MULTIPLY_ADD(x, b0, c##r##_0); \
     c##r##_1 = MULTIPLY_ADD(x, b1, c##r##_1); \
   }
@@ -140,23 +150,33 @@ static void store_tile(global T* c, const Target* t, const T* tile, long width) 
   VSTORE(c##r##_0, tile + r * NR); \
   VSTORE(c##r##_1, tile + r * NR + VW);
 
-INLINE void tile_wide(global const T* a, long a_row, long a_k, global const T* b, long b_k,
-                      long depth, global T* c, const Target* t) {
-  EACH_ROW(ZERO2)
-  for (long k = 0; k < depth; k++) {
-    V b0 = VLOAD(b), b1 = VLOAD(b + VW);
-    EACH_ROW(STEP2)
-    a += a_k;
-    b += b_k;
+#define WIDE_TILE(SCOPE, name, ROWS)                                                    \
+  SCOPE void name(global const T* a, long a_row, long a_k, global const T* b, long b_k, \
+                  long depth, global T* c, const Target* t) {                           \
+    global const T *a3 = a + 3 * a_row, *a6 = a3 + 3 * a_row, *a9 = a6 + 3 * a_row;     \
+    if (!t->first) {                                                                    \
+      ROWS(FETCH2)                                                                      \
+    }                                                                                   \
+    ROWS(ZERO2)                                                                         \
+    for (long k = 0; k < depth; k++) {                                                  \
+      V b0 = VLOAD(b), b1 = VLOAD(b + VW);                                              \
+      ROWS(STEP2)                                                                       \
+      a += a_k, a3 += a_k, a6 += a_k, a9 += a_k;                                        \
+      b += b_k;                                                                         \
+    }                                                                                   \
+    if (stores_vectors(t, NR)) {                                                        \
+      ROWS(STORE2)                                                                      \
+    } else {                                                                            \
+      T tile[MR * NR];                                                                  \
+      ROWS(SPILL2)                                                                      \
+      store_tile(c, t, tile, NR);                                                       \
+    }                                                                                   \
   }
-  if (stores_vectors(t, NR)) {
-    EACH_ROW(STORE2)
-  } else {
-    T tile[MR * NR];
-    EACH_ROW(SPILL2)
-    store_tile(c, t, tile, NR);
-  }
-}
+WIDE_TILE(INLINE, tile_wide, EACH_ROW)
+#if MR == 12  // the last rows: the last 4 of 64, for instance
+WIDE_TILE(NOT_INLINE, tile_wide8, ROWS8)
+WIDE_TILE(NOT_INLINE, tile_wide4, ROWS4)
+#endif
 
 #define ZERO1(r) V c##r = (V)(0);
 #define STEP1(r) c##r = MULTIPLY_ADD((V)(a[r * a_row]), b0, c##r);
@@ -225,15 +245,26 @@ INLINE void tiles(TILE_ARGUMENTS, const bool b_packed) {
       long j1 = min(j + width, j_end);
       global const T* bt = b + j0 * b_tile + k * b_k;
       for (long i = i_begin; i < i_end; i += MR) {
-        long i0 = min(i, a_last);
+        long left = i_end - i, tall = !wide || MR < 12 || left > 8 ? MR : left > 4 ? 8 : 4;
+        long i0 = min(i, a_last + MR - tall);
         global const T* at = a + i0 * a_tile + k * a_k;
         global T* ct = c + i0 * c_row + j0 * c_col;
-        Target t = {
-            c_row, c_col, i - i0, min(i + MR, i_end) - i0, j - j0, j1 - j0, first EPILOGUE_TARGET};
-        if (wide)
-          tile_wide(at, a_row, a_k, bt, b_packed ? NR : b_k, n_k, ct, &t);
+        Target t = {c_row,
+                    c_col,
+                    i - i0,
+                    min(i + tall, i_end) - i0,
+                    j - j0,
+                    j1 - j0,
+                    first EPILOGUE_TARGET};
+        if (!wide) tile_narrow(at, a_row, a_k, bt, b_k, n_k, ct, &t);
+#if MR == 12
+        else if (tall == 8)
+          tile_wide8(at, a_row, a_k, bt, b_packed ? NR : b_k, n_k, ct, &t);
+        else if (tall == 4)
+          tile_wide4(at, a_row, a_k, bt, b_packed ? NR : b_k, n_k, ct, &t);
+#endif
         else
-          tile_narrow(at, a_row, a_k, bt, b_k, n_k, ct, &t);
+          tile_wide(at, a_row, a_k, bt, b_packed ? NR : b_k, n_k, ct, &t);
       }
       j = j1;
     }

@@ -31,7 +31,7 @@ Choice choose_packing(Task t, const MatmulDevice& device, const Tile& tile) {
   const bool scattered_a = bytes_a > resident_bytes && t.a.k * tile.bytes > dense_pitch;
   const bool scattered_b = bytes_b > resident_bytes && t.b.k * tile.bytes > dense_pitch;
   // Rows a multiple of 4 KiB apart share a set of the L1 cache.
-  const bool conflicts = tile.bytes == 8 && t.a.keep * tile.bytes % 4096 == 0;
+  const bool conflicts = t.a.keep * tile.bytes % 4096 == 0;
   p.pack_b = t.b.keep != 1 || t.cols < tile.lanes || t.rows >= pack_b_rows || scattered_b;
   p.pack_a = t.rows < tile.rows || (t.a.k != 1 && t.a.keep != 1) ||
              (t.a.k != 1 && (t.cols >= pack_a_cols || scattered_a)) ||

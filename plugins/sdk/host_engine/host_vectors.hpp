@@ -422,6 +422,7 @@ TUTTI_HOST T lane_of(four<T> v) {
 
 #define PICK(condition, a, b) pick(condition, a, b)
 #define MULTIPLY_ADD(a, b, c) multiply_add(a, b, c)
+#define WILL_WRITE(p) __builtin_prefetch(p, 1)
 #define T4 four<T>
 #define FOUR(a, b, c, d) (T4(a, b, c, d))
 #define LANE(v, n) lane_of<n>(v)
