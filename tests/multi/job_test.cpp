@@ -273,7 +273,30 @@ BOOST_AUTO_TEST_CASE(ranks_that_disagree_are_named_and_go_on) {
                      [&] { j.all_reduce(std::vector<array>(first ? 2 : 3, zeros({1}))); }),
                  {"2 arrays on rank 0", "3 on rank 1"});
     require_text(message_of<value_error>([&] { j.broadcast(zeros({1}), first ? 0 : 1); }),
-                 {"broadcast", "0 on rank 0", "1 on rank 1"});
+                 {"broadcast", "root 0 on rank 0", "root 1 on rank 1"});
+    require_text(message_of<value_error>([&] {
+                   j.all_reduce({zeros({2}), zeros({3})}, reduction::sum, first ? 100 : 4);
+                 }),
+                 {"all_reduce: sum with bucket_bytes = 100,", "after 2 arrays on rank 0",
+                  "bucket_bytes = 4,", "after 1, 2 arrays on rank 1"});
+    // The last rank has the second array on another device.
+    const device here = default_device();
+    const device other(here.name().starts_with("reference") ? "cpu" : "reference");
+    const array second = zeros({3}, dtype::f32, j.rank() + 1 == j.size() ? other : here);
+    require_text(message_of<value_error>([&] {
+                   j.all_reduce({zeros({2}, dtype::f32, here), second});
+                 }),
+                 {"of one device and dtype that end after 2 arrays on rank 0 and",
+                  "after 1, 2 arrays on rank " + std::to_string(j.size() - 1)});
+    // Arrays and another call differ on two ranks.
+    if (j.size() > 2)
+      require_text(message_of<value_error>([&] {
+                     if (j.rank() == 2)
+                       j.barrier();
+                     else
+                       j.all_reduce(zeros({first ? 2 : 3}));
+                   }),
+                   {"rank 0 calls all_reduce and rank 2 calls barrier"});
     require(doubles(j.all_reduce(ones({1})))[0] == j.size(), "the job goes on");
   });
 }

@@ -174,7 +174,28 @@ BOOST_AUTO_TEST_CASE(arrays_that_differ_between_ranks_are_not_split) {
         [&] {
           shard(whole({4, 2}), group, j.rank() == 0 ? 0 : 1);
         },
-        "shard: axis 0 on rank 0 and axis 1 on rank 1");
+        "shard: axis 0 cut at 0, ");
+    // Shares of their own on the last rank: all but its first device get nothing.
+    std::vector<double> equal(group.total(), 1.0), first(group.total(), 0.0);
+    first[0] = 1;
+    const bool last = j.rank() + 1 == j.size();
+    for (const bool again : {false, true})
+      refused<value_error>(
+          [&] {
+            const shares by(last ? first : equal);
+            if (again)
+              reshard(shard(whole({60, 2}), group), group, 0, by);
+            else
+              shard(whole({60, 2}), group, 0, by);
+          },
+          std::string(again ? "reshard" : "shard") + ": axis 0 cut at 0, " +
+              std::to_string(60 / group.total()) + ", ");
+    refused<value_error>(
+        [&] {
+          shard(whole({60, 2}), group, 0, shares(last ? first : equal));
+        },
+        "and axis 0 cut at 0, 60, 60");
+    require_parts(shard(whole({60, 2}), group), whole({60, 2}), "the job goes on");
   });
 }
 

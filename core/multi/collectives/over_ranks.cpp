@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multi/collectives/over_ranks.hpp"
 
+#include <fmt/format.h>
+
 #include "graph/build.hpp"
+#include "multi/collectives/backend.hpp"
 #include "multi/groups/group_ranks.hpp"
 #include "multi/groups/participants.hpp"
 #include "multi/job/job_state.hpp"
@@ -51,7 +54,7 @@ reductions_of_devices through_host(const device_group& group, const reductions_o
   }
   job_state& job = *group.ranks()->state();
   const std::vector<std::int64_t> places =
-      job.agree("all_reduce", static_cast<std::int32_t>(with), records, -1, place_of(group[0]));
+      job.agree("all_reduce", name_of(with), records, -1, place_of(group[0]));
   std::vector<reductions_of_devices> found(values.size(), reductions_of_devices(local.size()));
   reduce_flat(job, own, kind, places, [&](std::size_t i, array total) {
     if (mean) total = total / static_cast<double>(group.total());
@@ -159,7 +162,7 @@ std::vector<array> all_to_all(const device_group& group, const std::vector<array
   const array first = collective::gather(group.local(), values, group[0], axis, how);
   const int along = normalize_axis(axis, first.ndim(), op);
   job_state& job = *group.ranks()->state();
-  job.agree(op, along, std::vector{describe(piece(first, along, 0, 0))});
+  job.agree(op, fmt::format("axis {}", along), std::vector{describe(piece(first, along, 0, 0))});
   const std::vector<std::size_t>& begins = group.all_ranks().begins;
   std::vector<array> sent;
   std::vector<int> to, from;

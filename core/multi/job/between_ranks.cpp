@@ -21,7 +21,7 @@ std::vector<array> between_ranks(job_state& job, const std::vector<array>& argum
     for (; t != nullptr; t = t->outer, bit *= 2)
       for (const array& a : arguments)
         if (a.node()->is_traced() && a.node()->trace->includes(*t)) own.extents[0] |= bit;
-    for (const std::int64_t bits : job.agree("gradient", 0, {&own, 1}, 0)) of_any |= bits;
+    for (const std::int64_t bits : job.agree("gradient", "", {&own, 1}, 0)) of_any |= bits;
   }
   if (of_any == 0) {
     for (const array& a : arguments)

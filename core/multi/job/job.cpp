@@ -5,6 +5,7 @@
 #include "tutti/job.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -105,11 +106,18 @@ std::vector<array> reduced(job_state& job, const std::vector<array>& values, red
   std::int64_t place = values.empty() ? -1 : multi::place_of(values[0].device());
   for (const array& a : values)
     if (!(a.device() == values[0].device())) place = -1;
-  const std::vector<std::int64_t> places =
-      job.agree("all_reduce", static_cast<std::int32_t>(with), records_of(values), -1, place);
   const std::vector<bucket> buckets = buckets_of(values, bucket_bytes);
   std::vector<array> joined;
-  for (const bucket& b : buckets) joined.push_back(b.joined);
+  std::vector<std::size_t> ends;
+  for (const bucket& b : buckets) joined.push_back(b.joined), ends.push_back(b.last);
+  std::string how(multi::name_of(with));
+  if (values.size() > 1)  // also the devices of the arrays determine the messages
+    how += fmt::format(
+        " with bucket_bytes = {}, in messages of one device and dtype that end after "
+        "{} arrays",
+        bucket_bytes, fmt::join(ends, ", "));
+  const std::vector<std::int64_t> places =
+      job.agree("all_reduce", how, records_of(values), -1, place);
   std::vector<array> out;
   multi::reduce_flat(job, joined, with, places, [&](std::size_t i, const array& reduced) {
     std::int64_t at = 0;
@@ -148,7 +156,7 @@ void gather_bytes(job_state& job, const message_copy& own, const message_copy& a
 // The value of job::all_gather; `first` becomes the position of this rank's part.
 array gathered(job_state& job, const array& value, int along, std::int64_t& first) {
   const std::vector<std::int64_t> extents =
-      job.agree("all_gather", along, records_of({value}), along);
+      job.agree("all_gather", fmt::format("axis {}", along), records_of({value}), along);
   first = std::accumulate(extents.begin(), extents.begin() + job.rank(), std::int64_t{0});
   // Row-major parts are consecutive along the first axis.
   const array own = moveaxis(value, {along}, {0});
@@ -169,7 +177,7 @@ array gathered(job_state& job, const array& value, int along, std::int64_t& firs
 
 // The values of job::broadcast.
 std::vector<array> sent_by(job_state& job, const std::vector<array>& values, int root) {
-  job.agree("broadcast", root, records_of(values));
+  job.agree("broadcast", fmt::format("root {}", root), records_of(values));
   std::vector<transfer> transfers;
   for (const array& a : values)
     transfers.emplace_back(job, "broadcast", multi::exchange_of(TUTTI_EXCHANGE_BROADCAST, root),
@@ -188,7 +196,7 @@ int job::size() const { return state_->size(); }
 double job::time_limit() const { return state_->time_limit(); }
 
 void job::barrier() const {
-  if (size() > 1) state_->agree("barrier", 0, {});
+  if (size() > 1) state_->agree("barrier", "", {});
 }
 
 array job::all_reduce(const array& value, reduction with) const {

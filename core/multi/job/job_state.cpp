@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "base/one_line.hpp"
-#include "multi/collectives/backend.hpp"
 #include "plugin/opened_device.hpp"
 #include "plugin/raii.hpp"
 #include "tutti/error.hpp"
@@ -21,8 +20,8 @@ namespace {
 // Ranks start at different times, and so do their libraries.
 constexpr double start_limit = 60;  // seconds
 
-struct program_record {
-  char name[200] = {};
+struct text_record {
+  char text[400] = {};
 };
 
 template <std::size_t N>
@@ -32,13 +31,6 @@ void write_text(char (&to)[N], std::string_view text) {
 
 std::string described(const array_record& r) {
   return fmt::format("{} {}", name(static_cast<dtype>(r.dtype)), extents_of(r).str());
-}
-
-// call_record::with as text.
-std::string how(std::string_view op, std::int32_t with) {
-  if (op == "all_reduce")
-    return fmt::format("{}", name_of(static_cast<collective::reduction>(with)));
-  return fmt::format("{} {}", op == "broadcast" ? "root" : "axis", with);
 }
 
 std::uint64_t hash_of(std::span<const array_record> arrays, int axis) {
@@ -85,16 +77,21 @@ job_state::job_state(const tutti_communication_api& api, double time_limit,
   if (job_ == nullptr || size_ == 0 || rank_ >= size_)
     throw plugin_error(
         fmt::format("job: the communication plugin says that this is rank {} of {}", rank_, size_));
-  program_record own;
-  write_text(own.name, program);
-  const std::vector<program_record> all = gather(std::span<const program_record>(&own, 1), "job");
+  const std::vector<std::string> all = texts(program, "job");
   for (std::size_t r = 1; r < all.size(); ++r)
-    if (std::memcmp(&all[0], &all[r], sizeof own) != 0)
-      throw value_error(
-          fmt::format("job: ranks run different programs: {} on rank 0 and {} on "
-                      "rank {}",
-                      base::one_line(all[0].name), base::one_line(all[r].name), r));
+    if (all[0] != all[r])
+      throw value_error(fmt::format(
+          "job: ranks run different programs: {} on rank 0 and {} on rank {}", all[0], all[r], r));
   time_limit_ = time_limit;
+}
+
+std::vector<std::string> job_state::texts(std::string_view own, std::string_view op) {
+  text_record record;
+  write_text(record.text, own);
+  std::vector<std::string> out;
+  for (const text_record& r : gather(std::span<const text_record>(&record, 1), op))
+    out.push_back(base::one_line(r.text));
+  return out;
 }
 
 bool job_state::needs_host(const array& a, tutti_exchange_kind kind) const {
@@ -173,7 +170,7 @@ void job_state::defer(const std::vector<tutti_request*>& requests) {
 
 void job_state::lose(int rank, const std::string& why) { lost_.emplace(rank, why); }
 
-std::vector<std::int64_t> job_state::agree(std::string_view op, std::int32_t with,
+std::vector<std::int64_t> job_state::agree(std::string_view op, std::string_view how,
                                            std::span<const array_record> arrays, int axis,
                                            std::int64_t own_number, double seconds) {
   if (!lost_.empty()) {
@@ -181,28 +178,34 @@ std::vector<std::int64_t> job_state::agree(std::string_view op, std::int32_t wit
     throw device_error(fmt::format("{}: rank {} is lost: {}", op, rank, why), TUTTI_ERROR_TIMEOUT);
   }
   call_record own;
-  write_text(own.op, op);
-  own.with = with;
-  own.count = static_cast<std::uint32_t>(arrays.size());
+  own.op = hash_of_bytes(std::as_bytes(std::span(op)));
+  own.how = hash_of_bytes(std::as_bytes(std::span(how)));
+  own.count = arrays.size();
   own.hash = hash_of(arrays, axis);
   own.along = axis < 0 || arrays.empty() ? own_number : arrays[0].extents[axis];
   const std::vector<call_record> all = gather(std::span<const call_record>(&own, 1), op, seconds);
   const call_record& first = all[0];
-  std::vector<std::int64_t> along;
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    const call_record& other = all[r];
-    along.push_back(other.along);
-    if (std::strncmp(first.op, other.op, sizeof other.op) != 0)
-      throw value_error(fmt::format("job: rank 0 calls {} and rank {} calls {}",
-                                    base::one_line(first.op), r, base::one_line(other.op)));
-    if (first.count != other.count)
-      throw value_error(fmt::format("{}: {} arrays on rank 0 and {} on rank {}", op, first.count,
-                                    other.count, r));
-    if (first.hash != other.hash) refuse(op, arrays, axis, r);
-    if (first.with != other.with)
-      throw value_error(fmt::format("{}: {} on rank 0 and {} on rank {}", op, how(op, first.with),
-                                    how(op, other.with), r));
+  // The first rank whose record differs; 0 if none does. All ranks find the same.
+  const auto other = [&](auto&& is_same) {
+    const auto found = std::find_if_not(all.begin(), all.end(), is_same);
+    return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
+  };
+  if (const auto r = other([&](const call_record& c) { return c.op == first.op; })) {
+    const std::vector<std::string> told = texts(op, op);
+    throw value_error(
+        fmt::format("job: rank 0 calls {} and rank {} calls {}", told[0], r, told[r]));
   }
+  if (const auto r = other([&](const call_record& c) { return c.count == first.count; }))
+    throw value_error(
+        fmt::format("{}: {} arrays on rank 0 and {} on rank {}", op, first.count, all[r].count, r));
+  if (const auto r = other([&](const call_record& c) { return c.hash == first.hash; }))
+    refuse(op, arrays, axis, r);
+  if (const auto r = other([&](const call_record& c) { return c.how == first.how; })) {
+    const std::vector<std::string> told = texts(how, op);
+    throw value_error(fmt::format("{}: {} on rank 0 and {} on rank {}", op, told[0], told[r], r));
+  }
+  std::vector<std::int64_t> along;
+  for (const call_record& c : all) along.push_back(c.along);
   return along;
 }
 

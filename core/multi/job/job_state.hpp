@@ -32,9 +32,9 @@ namespace tutti::multi {
 /// The data that a rank sends about a call before values are exchanged. Equal numbers mean equal
 /// calls.
 struct call_record {
-  char op[16] = {};
-  std::int32_t with = 0;    ///< reduction, root or axis
-  std::uint32_t count = 0;  ///< arrays
+  std::uint64_t op = 0;     ///< hash of the name
+  std::uint64_t how = 0;    ///< hash of the text that tells the reduction, root or axis
+  std::uint64_t count = 0;  ///< arrays
   std::uint64_t hash = 0;   ///< of their dtypes and extents, except for `axis`
   std::int64_t along = 0;   ///< extent along the axis of all_gather, or a number of the rank
 };
@@ -98,10 +98,10 @@ class TUTTI_INTERNAL_API job_state {
   void lose(int rank, const std::string& why);
   bool is_lost(int rank) const { return lost_.contains(rank); }
 
-  /// Checks that all ranks make the same call with the same arrays, except for the extents along
-  /// `axis`; returns every rank's extent there. -1: there is none; returns the `own` of every rank.
-  /// Waits for `seconds` (0: the time limit).
-  std::vector<std::int64_t> agree(std::string_view op, std::int32_t with,
+  /// Checks that all ranks make the same call in the same way, as `how` tells, with the same
+  /// arrays, except for the extents along `axis`; returns every rank's extent there. -1: there is
+  /// none; returns the `own` of every rank. Waits for `seconds` (0: the time limit).
+  std::vector<std::int64_t> agree(std::string_view op, std::string_view how,
                                   std::span<const array_record> arrays, int axis = -1,
                                   std::int64_t own = 0, double seconds = 0);
   /// `own` of all ranks, which give as many.
@@ -136,6 +136,8 @@ class TUTTI_INTERNAL_API job_state {
  private:
   void require_sound(std::string_view op) const;
   void check(tutti_status* status, std::string_view op);
+  /// The texts of all ranks, without the end of long ones.
+  std::vector<std::string> texts(std::string_view own, std::string_view op);
   [[noreturn]] void refuse(std::string_view op, std::span<const array_record> arrays, int axis,
                            std::size_t other);
 

@@ -102,7 +102,7 @@ std::uint64_t connect(job_state& job, runtime::rank_communicator& own, std::size
         offered |= bit_of(with, static_cast<dtype>(type));
   // Others may still wait in their plugins for a rank that has failed.
   for (const std::int64_t others :
-       job.agree("all_reduce", 0, {}, -1, static_cast<std::int64_t>(offered), 2 * limit))
+       job.agree("all_reduce", "", {}, -1, static_cast<std::int64_t>(offered), 2 * limit))
     offered &= static_cast<std::uint64_t>(others);
   return offered;
 }
@@ -128,7 +128,7 @@ rank_devices::rank_devices(job_state& job, const std::vector<device>& own,
     if (place < 0 || place >> 16 != places[0] >> 16) return;
   const std::pair key(places, begins);
   if (!job.connected.contains(key)) {
-    job.agree("all_reduce", 0, {});  // no rank makes another call
+    job.agree("all_reduce", "", {});  // no rank makes another call
     std::vector<const detail::opened_device*> members;
     for (const device& d : own) members.push_back(&detail::get(d));
     // It has a thread, and so is never destroyed.
@@ -163,7 +163,7 @@ reductions_of_devices rank_devices::all_reduce(reductions_of_devices values,
     records.push_back(describe(each[0]));
     for (array& a : each) all.push_back(a = contiguous(widened(a).flatten()));
   }
-  if (!have_agreed_) job_.agree("all_reduce", static_cast<std::int32_t>(with), records);
+  if (!have_agreed_) job_.agree("all_reduce", name_of(with), records);
   eval(all);
   job_.ending([&] {
     for (std::vector<array>& each : values) {

@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include "multi/collectives/over_ranks.hpp"
 #include "multi/groups/participants.hpp"
+#include "multi/job/job_state.hpp"
 #include "tutti/multi.hpp"
 
 namespace tutti {
@@ -130,19 +130,6 @@ std::vector<sharded> replicas(const device_group& group, const gradients_by_memb
   }
   return out;
 }
-
-// Rows of the ranks of a job.
-struct rows_of_ranks {
-  rows_of_ranks(const tutti::job& job, std::int64_t own, const device& on)
-      : all(job.all_gather(array::from({own}, on)).to_vector<std::int64_t>()) {}
-
-  std::int64_t total() const { return std::accumulate(all.begin(), all.end(), std::int64_t{0}); }
-  int first() const {
-    return static_cast<int>(
-        std::find_if(all.begin(), all.end(), [](std::int64_t n) { return n > 0; }) - all.begin());
-  }
-  std::vector<std::int64_t> all;
-};
 
 // The mean of the members' states, weighted by their rows. State that is not floating is that of
 // the first member with rows.
@@ -265,12 +252,14 @@ parallel_step data_parallel::step_of_rank(const std::vector<sharded>& parameters
   const job* const ranks = group_.ranks();
   const std::vector<std::int64_t> none(group_.size() + 1, 0);
   const std::vector<std::int64_t>& cuts = ranks && batch.empty() ? none : check_batch(local, batch);
-  std::optional<rows_of_ranks> of_ranks;
+  std::vector<std::int64_t> of_ranks{cuts.back()};  // rows
   if (ranks) {
-    of_ranks.emplace(*ranks, cuts.back(), group_[0]);
+    of_ranks = ranks->state()->agree("data_parallel",
+                                     fmt::format("bucket_bytes = {}", options_.bucket_bytes), {},
+                                     -1, cuts.back());
     key = random::fold_in(key, ranks->rank());
   }
-  const std::int64_t rows = ranks ? of_ranks->total() : cuts.back();
+  const std::int64_t rows = std::accumulate(of_ranks.begin(), of_ranks.end(), std::int64_t{0});
   if (rows == 0)
     throw shape_error("data_parallel: no rows in " +
                       (batch.empty() ? "any batch" : batch[0].str()));
@@ -324,7 +313,9 @@ parallel_step data_parallel::step_of_rank(const std::vector<sharded>& parameters
   parallel_step out{losses[0], {}, {}};
   for (std::size_t i = 1; i < losses.size(); ++i) out.loss = out.loss + losses[i];
   if (group_.size() > 1 || ranks) {
-    out.state = mean_state(group_, members, options_, ranks ? of_ranks->first() : 0);
+    const auto first =
+        std::find_if(of_ranks.begin(), of_ranks.end(), [](std::int64_t n) { return n > 0; });
+    out.state = mean_state(group_, members, options_, static_cast<int>(first - of_ranks.begin()));
   } else {
     out.state = replicas(group_, {members[0].state()});
   }
