@@ -22,7 +22,8 @@ using multi::checked_axis;
 using multi::equal_boundaries;
 using multi::piece;
 
-array combine(const array& a, const array& b, reduction with) {
+array combine(const array& first, const array& other, reduction with) {
+  const array a = multi::widened(first), b = multi::widened(other);
   switch (with) {
     case reduction::prod:
       return a * b;
@@ -69,7 +70,8 @@ class exchange {
                       ? reduce_in_order(values, root, with)
                   : how_.algorithm == algorithm::tree ? reduce_by_tree(values, root, with)
                                                       : reduce_by_chain(values, root, with);
-    return with == reduction::avg ? total / static_cast<double>(count()) : total;
+    if (with == reduction::avg) total = total / static_cast<double>(count());
+    return total.astype(values[0].dtype());
   }
 
   /// `value`, on member `root`, distributed to every member.
@@ -211,10 +213,10 @@ std::vector<array> broadcast(const device_group& group, const array& value, cons
 
 array reduce(const device_group& group, const std::vector<array>& values, const device& root,
              reduction with, const options& how) {
-  if (group.ranks()) return multi::over_ranks::reduce(group, values, root, with, how);
   exchange e("reduce", group, how);
   const std::size_t at = group.index_of(root, "reduce");
   const std::vector<array> operands = checked_operands("reduce", group, values, with);
+  if (group.ranks()) return multi::over_ranks::reduce(group, operands, at, with, how);
   e.choose(operands[0].nbytes());
   if (!e.in_pieces()) return e.reduce(operands, at, with);
   return by_pieces(operands, e.count(), [&](const auto& v, std::size_t) {
@@ -238,11 +240,11 @@ std::vector<array> all_reduce(const device_group& group, const std::vector<array
 
 std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
                                   reduction with, integer axis, const options& how) {
-  if (group.ranks()) return multi::over_ranks::reduce_scatter(group, values, with, axis, how);
   constexpr std::string_view op = "reduce_scatter";
   exchange e(op, group, how);
   const std::vector<array> operands = checked_operands(op, group, values, with);
   const int along = checked_axis(operands[0].shape(), axis, op);
+  if (group.ranks()) return multi::over_ranks::reduce_scatter(group, operands, with, along, how);
   if (cuts_evenly(operands[0], along, e.count()))
     if (auto flat =
             multi::by_backend(group, operands, TUTTI_COLLECTIVE_REDUCE_SCATTER, with,

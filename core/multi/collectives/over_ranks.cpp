@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "graph/build.hpp"
 #include "multi/collectives/backend.hpp"
 #include "multi/groups/group_ranks.hpp"
@@ -28,13 +30,17 @@ std::vector<array> own_parts(const device_group& group, const array& whole, inte
   return out;
 }
 
+// The member that gets a reduction; nothing: all members.
+using destination = std::optional<std::size_t>;
+
 // The values of several devices pass in pieces of a message: one is reduced within the rank while
 // earlier ones are in transfer, or go back to the devices.
 reductions_of_devices through_host(const device_group& group, const reductions_of_devices& values,
-                                   reduction with, const options& how) {
+                                   reduction with, const options& how, destination root) {
   const bool mean = with == reduction::avg;
   const reduction kind = mean ? reduction::sum : with;
   const device_group local = group.local();
+  const device& first = group[root.value_or(0)];
   const bool one_each = group.total() == static_cast<std::size_t>(group.ranks()->size());
   std::vector<array_record> records;
   std::vector<array> own;             // pieces, reduced within the rank
@@ -42,23 +48,26 @@ reductions_of_devices through_host(const device_group& group, const reductions_o
   for (std::size_t i = 0; i < values.size(); ++i) {
     records.push_back(describe(values[i][0]));
     std::vector<array> flat;
-    for (const array& v : values[i]) flat.push_back(v.flatten());
+    for (const array& v : values[i]) flat.push_back(widened(v).flatten());
     const std::vector<std::int64_t> cuts =
         one_each ? std::vector<std::int64_t>{0, flat[0].size()} : message_cuts(flat[0]);
     for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
       std::vector<array> pieces;
       for (const array& v : flat) pieces.push_back(piece(v, 0, cuts[c], cuts[c + 1]));
-      own.push_back(collective::reduce(local, pieces, group[0], kind, how));
+      own.push_back(collective::reduce(local, pieces, first, kind, how));
       value_of.push_back(i);
     }
   }
   job_state& job = *group.ranks()->state();
   const std::vector<std::int64_t> places =
-      job.agree("all_reduce", name_of(with), records, -1, place_of(group[0]));
-  std::vector<reductions_of_devices> found(values.size(), reductions_of_devices(local.size()));
+      job.agree("all_reduce", name_of(with), records, -1, place_of(first));
+  std::vector<reductions_of_devices> found(values.size(),
+                                           reductions_of_devices(root ? 1 : local.size()));
   reduce_flat(job, own, kind, places, [&](std::size_t i, array total) {
     if (mean) total = total / static_cast<double>(group.total());
-    const std::vector<array> copies = collective::broadcast(local, total, how);
+    total = total.astype(values[value_of[i]][0].dtype());
+    const std::vector<array> copies =
+        root ? std::vector{total} : collective::broadcast(local, total, how);
     eval(copies);
     for (std::size_t m = 0; m < copies.size(); ++m) found[value_of[i]][m].push_back(copies[m]);
   });
@@ -73,11 +82,20 @@ reductions_of_devices through_host(const device_group& group, const reductions_o
 
 // Over all devices of all ranks.
 reductions_of_devices reduced(const device_group& group, const reductions_of_devices& values,
-                              reduction with, const options& how) {
+                              reduction with, const options& how, destination root = {}) {
   for (const std::vector<array>& v : values) require_reducible(v, with);
   rank_devices devices(group, how);
-  return devices.reduce(values, with) ? devices.all_reduce(values, with)
-                                      : through_host(group, values, with, how);
+  if (!devices.reduce(values, with)) return through_host(group, values, with, how, root);
+  reductions_of_devices out = devices.all_reduce(values, with);
+  if (root)
+    for (std::vector<array>& each : out) each = {each[*root]};
+  return out;
+}
+
+// Sums and means are their own adjoints. Gradients of the others are those of two steps.
+bool in_two_steps(reduction with) {
+  const bool linear = with == reduction::sum || with == reduction::avg;
+  return !linear && graph::gradient_trace::of_thread() != nullptr;
 }
 
 array of_rank_0(const device_group& group, const array& value) {
@@ -93,23 +111,26 @@ std::vector<array> broadcast(const device_group& group, const array& value, cons
   return collective::broadcast(local, of_rank_0(group, start), how);
 }
 
-array reduce(const device_group& group, const std::vector<array>& values, const device& root,
+array reduce(const device_group& group, const std::vector<array>& values, std::size_t root,
              reduction with, const options& how) {
-  const bool mean = with == reduction::avg;
-  const reduction kind = mean ? reduction::sum : with;
-  const array own = collective::reduce(group.local(), values, root, kind, how);
-  if (mean && !is_floating(own.dtype()))
-    throw dtype_error("reduce: no avg of " + std::string(name(own.dtype())));
-  const array total = group.ranks()->all_reduce(own, kind);
-  return mean ? total / static_cast<double>(group.total()) : total;
+  if (in_two_steps(with))
+    return group.ranks()->all_reduce(
+        collective::reduce(group.local(), values, group[root], with, how), with);
+  return between_ranks(
+      *group.ranks()->state(), values,
+      [&](const auto& v) { return reduced(group, {v}, with, how, root)[0]; },
+      [=](const auto&, const auto&, const auto& cotangents) {
+        array total = group.ranks()->all_reduce(cotangents[0]);
+        if (with == reduction::avg) total = total / static_cast<double>(group.total());
+        return collective::broadcast(group.local(), total, how);
+      })[0];
 }
 
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
                               reduction with, const options& how) {
-  const bool linear = with == reduction::sum || with == reduction::avg;  // and so its own adjoint
-  if (!linear && graph::gradient_trace::of_thread() != nullptr)
-    return collective::broadcast(group.local(),
-                                 over_ranks::reduce(group, values, group[0], with, how), how);
+  if (in_two_steps(with))
+    return collective::broadcast(group.local(), over_ranks::reduce(group, values, 0, with, how),
+                                 how);
   return between_ranks(
       *group.ranks()->state(), values,
       [&](const auto& v) { return reduced(group, {v}, with, how)[0]; },
@@ -129,9 +150,8 @@ reductions_of_devices sums(const device_group& group, const reductions_of_device
 }
 
 std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
-                                  reduction with, integer axis, const options& how) {
-  return own_parts(group, over_ranks::reduce(group, values, group[0], with, how), axis,
-                   "reduce_scatter");
+                                  reduction with, int axis, const options& how) {
+  return own_parts(group, over_ranks::reduce(group, values, 0, with, how), axis, "reduce_scatter");
 }
 
 std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,

@@ -15,7 +15,7 @@ using collective::options;
 using collective::reduction;
 
 std::vector<array> broadcast(const device_group& group, const array& value, const options& how);
-array reduce(const device_group& group, const std::vector<array>& values, const device& root,
+array reduce(const device_group& group, const std::vector<array>& values, std::size_t root,
              reduction with, const options& how);
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
                               reduction with, const options& how);
@@ -24,7 +24,7 @@ std::vector<std::vector<array>> sums(const device_group& group,
                                      const std::vector<std::vector<array>>& values,
                                      const options& how);
 std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
-                                  reduction with, integer axis, const options& how);
+                                  reduction with, int axis, const options& how);
 std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,
                               integer axis, const options& how);
 array gather(const device_group& group, const std::vector<array>& values, const device& root,

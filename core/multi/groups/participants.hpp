@@ -14,6 +14,7 @@
 #include "tutti/collective.hpp"
 #include "tutti/device_group.hpp"
 #include "tutti/error.hpp"
+#include "tutti/extension.hpp"
 
 namespace tutti::multi {
 
@@ -57,6 +58,9 @@ void require_function(const std::function<F>& f, std::string_view op, std::strin
 /// `a` on `to`: a copy that counts as part of `op`, with its time limit in seconds (infinity: that
 /// of TUTTI_TIMEOUT).
 array move(const array& a, const device& to, double time_limit, std::string_view op);
+
+/// f16 and bf16 as f32, in which they are reduced: each addition in their own dtype would round.
+inline array widened(const array& a) { return a.astype(graph::compute_dtype(a.dtype())); }
 
 /// Elements first to last of an axis; a itself if that is all of it.
 array piece(const array& a, int axis, std::int64_t first, std::int64_t last);

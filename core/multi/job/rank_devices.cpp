@@ -11,6 +11,7 @@
 
 #include "multi/collectives/backend.hpp"
 #include "multi/groups/group_ranks.hpp"
+#include "multi/groups/participants.hpp"
 #include "plugin/raii.hpp"
 #include "runtime/transfer/collectives.hpp"
 #include "tutti/error.hpp"
@@ -114,10 +115,6 @@ std::int64_t place_of(const device& on) {
   if (!own.plugin->has_collective) return -1;
   const std::uint64_t plugin = hash_of_bytes(std::as_bytes(std::span(own.plugin->name)));
   return static_cast<std::int64_t>((plugin & 0x7fffffff) << 16 | (own.index & 0xffff));
-}
-
-array widened(const array& a) {
-  return a.dtype() == dtype::f16 || a.dtype() == dtype::bf16 ? a.astype(dtype::f32) : a;
 }
 
 rank_devices::rank_devices(job_state& job, const std::vector<device>& own,

@@ -22,9 +22,6 @@ namespace tutti::multi {
 /// different plugins differ in the bits from 16 on.
 std::int64_t place_of(const device& on);
 
-/// f16 and bf16 as f32: MPI does not support them, and NCCL rounds after each addition.
-array widened(const array& a);
-
 /// Arrays by reduction and device.
 using reductions_of_devices = std::vector<std::vector<array>>;
 
