@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,7 @@ namespace {
 struct launch_choice {
   CLI::App* parser;
   int ranks = 1;
-  std::string hosts;
+  std::string hosts, options;
   bool print = false;
   std::vector<std::string> program;
 };
@@ -38,7 +39,7 @@ std::vector<std::string> tutti_variables() {
 std::vector<std::string> command_of(const launch_choice& choice) {
   const std::string count = std::to_string(choice.ranks);
   std::vector<std::string> words;
-  if (choice.hosts.empty() && base::env("SLURM_JOB_ID")) {
+  if (choice.hosts.empty() && choice.options.empty() && base::env("SLURM_JOB_ID")) {
     words = {"srun", "-n", count, "--label", "--export=ALL"};
   } else {
     words = {"mpirun", "-n", count, "--tag-output"};
@@ -47,6 +48,8 @@ std::vector<std::string> command_of(const launch_choice& choice) {
     else
       words.insert(words.end(), {"--hostfile", choice.hosts});
     for (const std::string& name : tutti_variables()) words.insert(words.end(), {"-x", name});
+    std::istringstream options(choice.options);
+    for (std::string word; options >> word;) words.push_back(word);
   }
   words.insert(words.end(), choice.program.begin(), choice.program.end());
   return words;
@@ -83,6 +86,8 @@ command add_launch(CLI::App& app) {
       ->capture_default_str();
   choice->parser->add_option("--hosts", choice->hosts, "Host file of mpirun")
       ->check(CLI::ExistingFile);
+  choice->parser->add_option("--mpirun", choice->options,
+                             "More options of mpirun, separated by spaces: \"--bind-to core\"");
   choice->parser->add_flag("--print", choice->print, "Print the command without running it");
   choice->parser->prefix_command();  // options after the program belong to the program
   return {choice->parser, [choice] {

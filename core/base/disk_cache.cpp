@@ -43,12 +43,6 @@ uint32_t checksum(std::string_view key, std::string_view data) {
   return static_cast<uint32_t>(add(add(crc32_z(0, nullptr, 0), key), data));
 }
 
-/// FNV-1a (Fowler, Noll, Vo) with the standard 64-bit prime.
-uint64_t fnv1a(std::string_view text, uint64_t hash) {
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ULL;
-  return hash;
-}
-
 std::string file_name(std::string_view key) { return cache_file_name(key, cache_extension); }
 
 /// The data of an intact entry for `key`; otherwise nothing, and `problem` is set.
@@ -78,7 +72,7 @@ std::optional<std::string> unpack(std::string_view content, std::string_view key
 }  // namespace
 
 std::string cache_file_name(std::string_view key, std::string_view ending) {
-  const uint64_t forward = fnv1a(key, 0xcbf29ce484222325ULL);
+  const uint64_t forward = fnv1a(key);
   return fmt::format("{:016x}{:016x}{}", forward, fnv1a(key, forward ^ 0x9e3779b97f4a7c15ULL),
                      ending);
 }

@@ -28,6 +28,12 @@ struct cache_options {
 /// TUTTI_CACHE_DIR, XDG_CACHE_HOME, HOME, TUTTI_CACHE_MB, of which 0 switches it off.
 TUTTI_INTERNAL_API cache_options cache_options_from_environment();
 
+/// FNV-1a (Fowler, Noll, Vo) with the standard 64-bit prime.
+constexpr uint64_t fnv1a(std::string_view text, uint64_t hash = 0xcbf29ce484222325ULL) {
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
 /// A file name for `key`: 128 bits of its hash, and the ending.
 TUTTI_INTERNAL_API std::string cache_file_name(std::string_view key, std::string_view ending);
 

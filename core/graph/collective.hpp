@@ -17,15 +17,17 @@ class rank_communicator;
 
 namespace tutti::graph {
 
-/// The first node to be evaluated launches the call for all; the results of the others are stored
-/// here.
-struct collective_call {
+struct collective_kind {
   tutti_collective kind = TUTTI_COLLECTIVE_ALL_REDUCE;
   tutti_reduction reduction = TUTTI_REDUCE_NONE;
   double time_limit = 0;  // seconds; 0: none
   std::string label;
   runtime::rank_communicator* ranks = nullptr;  // null: all participants belong to this process
+};
 
+/// The first node to be evaluated launches the call for all; the results of the others are stored
+/// here.
+struct collective_call : collective_kind {
   std::vector<storage*> results;  // of each member, once launched; one reference each
   arrivals ends;                  // of each member
 

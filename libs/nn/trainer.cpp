@@ -11,6 +11,7 @@
 
 #include "nn/checks.hpp"
 #include "tutti/error.hpp"
+#include "tutti/job.hpp"
 #include "tutti/nn/training.hpp"
 
 namespace tutti::nn::detail {
@@ -92,7 +93,14 @@ void training_run::move_to(const device_group& members) {
 }
 
 parallel_step training_run::gradients(const std::vector<array>& batch) const {
-  parallel_step step = gradient_(parameters, state, batch, random::fold_in(key_, steps));
+  parallel_step step;
+  const auto run = [&] {
+    step = gradient_(parameters, state, batch, random::fold_in(key_, steps));
+  };
+  if (group.ranks())
+    group.ranks()->call("trainer::step", run);
+  else
+    run();
   if (!clip_norm_) return step;
   std::vector<std::vector<array>> clipped;  // by member; all have the same gradients
   for (std::size_t m = 0; m < group.size(); ++m)

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 #include <system_error>
 
 #include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
+#include "tutti/job.hpp"
 #include "tutti/report/plots.hpp"
 
 namespace tutti::report {
@@ -172,6 +174,23 @@ page page_of(const training_report& r, const plots& drawn) {
 }
 
 }  // namespace
+
+void training_report::add_devices(const device_group& used) {
+  const job* const ranks = used.ranks();
+  if (ranks == nullptr) {
+    for (const device& d : used) add_device(d);
+    return;
+  }
+  std::string text;
+  for (const device& d : used)
+    text += fmt::format("rank {} {}\n{}\n", ranks->rank(), d.name(), d.properties().description);
+  const std::vector<std::uint8_t> own(text.begin(), text.end());
+  const auto all = ranks->all_gather(array::from(own, used[0])).to_vector<std::uint8_t>();
+  std::istringstream lines(std::string(all.begin(), all.end()));
+  for (std::string name, description;
+       std::getline(lines, name) && std::getline(lines, description);)
+    devices.emplace_back(name, description);
+}
 
 void training_report::add_device(const device& used) {
   devices.emplace_back(used.name(), used.properties().description);

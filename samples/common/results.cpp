@@ -32,7 +32,7 @@ std::string devices_text(const tutti::device_group& group) {
 report::training_report report_of(const std::string& title, const tutti::device_group& group,
                                   const std::vector<epoch_result>& history) {
   report::training_report out{.title = title};
-  for (const tutti::device& d : group) out.add_device(d);
+  out.add_devices(group);
   double seconds = 0;
   for (const epoch_result& r : history) {
     out.history.push_back({.training_loss = r.loss,

@@ -152,6 +152,12 @@ spoken_digits load_spoken_digits(const fs::path& folder, int test_indices,
     all = made_sounds();
     out.source = "two tones a digit, made here (scripts/get-data spoken_digits fetches recordings)";
   }
+  for (const recording& r : all) {
+    const std::string made(reinterpret_cast<const char*>(r.sound.data()),
+                           r.sound.size() * sizeof(float));
+    out.contents +=
+        fmt::format("{} ", std::hash<std::string>{}(r.file.empty() ? made : read_text(r.file)));
+  }
   std::vector<recording> training, test;
   for (recording& r : all) (r.index < test_indices ? test : training).push_back(std::move(r));
   if (training.empty() || test.empty())

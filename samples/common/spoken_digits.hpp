@@ -21,7 +21,8 @@ struct spectra_part {
 struct spoken_digits {
   spectra_part training, test;
   std::vector<std::string> classes;
-  std::string source;  ///< readable description
+  std::string source;    ///< readable description
+  std::string contents;  ///< a number for each recording; other recordings have another number
 };
 
 /// Spectra [n, bands, frames] of sounds [n, samples] at this rate: log energies in mel bands, each

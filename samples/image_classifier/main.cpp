@@ -99,7 +99,9 @@ void train(const samples::common_options& o, const settings& s) {
     return samples::evaluate(trainer, pictures.test.x, pictures.test.labels,
                              samples::cross_entropy);
   };
-  const auto history = samples::fit(trainer, o, {batches, rate, test, "images", about});
+  samples::texts run = about;
+  run["checksum of the pictures"] = samples::checksum(pictures.training.x.bytes());
+  const auto history = samples::fit(trainer, o, {batches, rate, test, "images", run});
   auto report = samples::report_of("Pictures, " + s.model + " network", trainer.group(), history);
   report.settings = {{"model", s.model}};
   samples::add_answers(report, trainer, pictures.test.x, pictures.test.labels, pictures.classes,

@@ -71,7 +71,9 @@ void run(const samples::common_options& o, const settings& s) {
        .rate = nn::one_cycle_schedule(o.learning_rate, o.epochs * batches.batches()),
        .test =
            [&] { return samples::evaluate(trainer, data.test.pictures, data.test.labels, loss); },
-       .settings = {{"loss", s.loss}, {"pictures", data.source}}});
+       .settings = {
+           {"loss", s.loss},
+           {"checksum of the pictures", samples::checksum(data.training.pictures.bytes())}}});
 
   auto report = samples::report_of("Perceptron on handwritten digits", trainer.group(), history);
   report.settings = {{"pictures", data.source}, {"loss", s.loss}, {"hidden", s.hidden}};

@@ -89,7 +89,9 @@ void train(const samples::common_options& o, const settings& s) {
                                                    samples::cross_entropy);
                         },
                     .unit = "recordings",
-                    .settings = {{"model", s.model}, {"recordings", data.source}}});
+                    .settings = {{"model", s.model},
+                                 {"checksum of the recordings",
+                                  samples::checksum(std::as_bytes(std::span(data.contents)))}}});
   auto report =
       samples::report_of("Spoken digits, " + s.model + " network", trainer.group(), history);
   report.settings = {{"recordings", data.source}, {"model", s.model}};

@@ -113,6 +113,28 @@ BOOST_AUTO_TEST_CASE(all_reduce_reduces) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(halves_are_reduced_in_f32) {
+  for_each_algorithm([](const device_group& group, const collective::options& how) {
+    const double n = static_cast<double>(group.size());
+    const auto reduced_to = [&](double first, double others, dtype type, reduction with) {
+      std::vector<array> own;
+      for (const tutti::device& d : group)
+        own.push_back(tutti::full({7}, own.empty() ? first : others, dtype::f32, d).astype(type));
+      const array one = reduce(group, own, group[group.size() - 1], with, how);
+      const array all = all_reduce(group, own, with, how)[0];
+      BOOST_TEST((one.dtype() == type && all.dtype() == type));
+      BOOST_TEST(tutti::min(one).item() == tutti::max(all).item());
+      return tutti::max(one).item();
+    };
+    // Neither 2048 + 1 is an f16, nor 256 + 1 a bf16; the largest f16 is 65504.
+    const auto even = [](double sum) { return 2 * std::nearbyint(sum / 2); };
+    BOOST_TEST(reduced_to(2048, 1, dtype::f16, reduction::sum) == even(2047 + n));
+    BOOST_TEST(reduced_to(256, 1, dtype::bf16, reduction::sum) == even(255 + n));
+    BOOST_TEST(reduced_to(65504, 65504, dtype::f16, reduction::avg) == 65504);
+    BOOST_TEST(reduced_to(-65504, -65504, dtype::f16, reduction::max) == -65504);
+  });
+}
+
 BOOST_AUTO_TEST_CASE(all_reduce_of_odd_shapes) {
   for (const shape& extents : {shape{}, shape{3}, shape{0}, shape{2, 0, 3}, shape{2, 3, 7}}) {
     const auto values = values_for(5, extents, -3, 3);

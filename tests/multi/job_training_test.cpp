@@ -137,6 +137,48 @@ BOOST_AUTO_TEST_CASE(state_is_the_mean_over_ranks) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(a_step_without_a_rank_is_named) {
+  tutti_test::run_ranks(
+      2,
+      [](const job& j) {
+        const nn::sequential model = nn::perceptron({3, 2}, {1}, relu);
+        nn::trainer run(model, nn::sgd(),
+                        [](const array& y, const std::vector<array>&) { return mean(y); },
+                        {.group = device_group(j)});
+        if (j.rank() == 1) return;
+        try {
+          run.step({ones({4, 3})});
+          throw std::runtime_error("nothing was thrown");
+        } catch (const device_error& e) {
+          require(std::string(e.what()).starts_with("trainer::step (data_parallel): rank 1 "),
+                  e.what());
+        }
+      },
+      0.2);
+}
+
+BOOST_AUTO_TEST_CASE(other_buckets_are_refused) {
+  on_ranks([](const job& j) {
+    const device_group group(j);
+    const auto step = [&](std::uint64_t bucket_bytes) {
+      const data_parallel gradient(
+          [](const std::vector<array>& p, const std::vector<array>& b) { return sum(p[0] * b[0]); },
+          group, {.bucket_bytes = bucket_bytes});
+      return gradient(replicate(std::vector<array>{ones({1})}, group), std::vector{ones({1, 1})});
+    };
+    if (j.size() == 1) return;
+    try {
+      step(j.rank() == 0 ? 8 : 64);
+      throw std::runtime_error("nothing was thrown");
+    } catch (const value_error& e) {
+      require(std::string(e.what()) ==
+                  "data_parallel: bucket_bytes = 8 on rank 0 and bucket_bytes = 64 on rank 1",
+              e.what());
+    }
+    require(step(8).loss.item() == 1, "the job goes on");
+  });
+}
+
 BOOST_AUTO_TEST_CASE(no_rows_at_all_are_refused) {
   on_ranks([](const job& j) {
     const device_group group(j);

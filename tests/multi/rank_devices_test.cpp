@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(differences_between_groups_are_found_before_anything_is_sen
                 j.barrier();
               else
                 device_group other({gpu(1), gpu(0)}, j);
-            }).starts_with("job: rank 0 calls barrier and rank 1 calls all_gather"),
+            }).starts_with("job: rank 0 calls barrier and rank 1 calls device_group"),
             "another call");
   });
 }

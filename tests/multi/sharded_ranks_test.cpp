@@ -149,6 +149,43 @@ BOOST_AUTO_TEST_CASE(arrays_are_split_over_ranks_moved_and_gathered) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(halves_over_ranks_are_reduced_in_f32) {
+  on_ranks([](const job& j) {
+    const device_group group = group_of(j);
+    const double n = static_cast<double>(group.total());
+    const auto each = [&](double first, double others) {
+      std::vector<array> own;
+      for (std::size_t i = 0; i < group.size(); ++i)
+        own.push_back(full({5, 3}, group.first() + i == 0 ? first : others, dtype::f32, group[i])
+                          .astype(dtype::f16));
+      return own;
+    };
+    const double sum = 2 * std::nearbyint((2047 + n) / 2);  // rounded once
+    const auto require_value = [](const array& a, double value, const std::string& what) {
+      require(a.dtype() == dtype::f16 &&
+                  (a.size() == 0 || (min(a).item() == value && max(a).item() == value)),
+              what);
+    };
+    for (const bool deterministic : {false, true}) {
+      const collective::options how{.deterministic = deterministic};
+      const std::vector<array> own = each(2048, 1), large = each(65504, 65504);
+      for (const array& a : collective::all_reduce(group, own, reduction::sum, how))
+        require_value(a, sum, "all_reduce");
+      for (const array& a : collective::reduce_scatter(group, own, reduction::sum, 0, how))
+        require_value(a, sum, "reduce_scatter");
+      for (const std::size_t member : {std::size_t{0}, group.size() - 1}) {
+        const device& root = group[member];
+        const array one = collective::reduce(group, own, root, reduction::sum, how);
+        require(one.device() == root && one.shape() == shape({5, 3}), "reduce: the root");
+        require_value(one, sum, "reduce");
+        require_value(collective::reduce(group, large, root, reduction::avg, how), 65504, "mean");
+      }
+      for (const array& a : collective::all_reduce(group, large, reduction::avg, how))
+        require_value(a, 65504, "all_reduce: mean");
+    }
+  });
+}
+
 BOOST_AUTO_TEST_CASE(complex_products_over_ranks_are_refused) {
   on_ranks([](const job& j) {
     if (j.size() == 1) return;
@@ -174,7 +211,28 @@ BOOST_AUTO_TEST_CASE(arrays_that_differ_between_ranks_are_not_split) {
         [&] {
           shard(whole({4, 2}), group, j.rank() == 0 ? 0 : 1);
         },
-        "shard: axis 0 on rank 0 and axis 1 on rank 1");
+        "shard: axis 0 cut at 0, ");
+    // Shares of their own on the last rank: all but its first device get nothing.
+    std::vector<double> equal(group.total(), 1.0), first(group.total(), 0.0);
+    first[0] = 1;
+    const bool last = j.rank() + 1 == j.size();
+    for (const bool again : {false, true})
+      refused<value_error>(
+          [&] {
+            const shares by(last ? first : equal);
+            if (again)
+              reshard(shard(whole({60, 2}), group), group, 0, by);
+            else
+              shard(whole({60, 2}), group, 0, by);
+          },
+          std::string(again ? "reshard" : "shard") + ": axis 0 cut at 0, " +
+              std::to_string(60 / group.total()) + ", ");
+    refused<value_error>(
+        [&] {
+          shard(whole({60, 2}), group, 0, shares(last ? first : equal));
+        },
+        "and axis 0 cut at 0, 60, 60");
+    require_parts(shard(whole({60, 2}), group), whole({60, 2}), "the job goes on");
   });
 }
 

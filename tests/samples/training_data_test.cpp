@@ -94,4 +94,20 @@ BOOST_AUTO_TEST_CASE(recordings_of_any_rate_and_length_have_one_spectrum) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(other_recordings_of_the_same_names_are_told_apart) {
+  const temporary_folder folder;
+  const auto contents = [&](double seconds) {
+    for (const char* name : {"3_a_0.wav", "4_a_1.wav"}) {
+      const std::vector<float> samples = tones(8000, name[0] == '3' ? 1 : seconds);
+      tutti::data::write_sound(folder / name,
+                               {host_array::from(samples, {std::ssize(samples)}), 8000},
+                               tutti::data::sound_format::wav_float);
+    }
+    return samples::load_spoken_digits(folder.path(), 1, tutti::default_device()).contents;
+  };
+  const std::string first = contents(1);
+  BOOST_TEST(contents(1) == first);
+  BOOST_TEST(contents(0.5) != first);
+}
+
 }  // namespace training_data_test

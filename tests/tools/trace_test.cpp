@@ -20,10 +20,10 @@ using nlohmann::json;
 using tutti_test::outcome;
 using tutti_test::run;
 
-// This program, with its case `a_rank`.
-std::string rank_program() {
+// This program, with a case of it.
+std::string rank_program(const std::string& name = "a_rank") {
   return tutti_test::beside(std::filesystem::read_symlink("/proc/self/exe").filename()) +
-         " --run_test=a_rank";
+         " --run_test=" + name;
 }
 
 struct fixture {
@@ -145,7 +145,17 @@ BOOST_AUTO_TEST_CASE(launchers_tell_the_rank) {
   BOOST_TEST((age > 0 && age < 60), age);
 }
 
+BOOST_AUTO_TEST_CASE(a_rank_that_traces_nothing_has_a_file) {
+  const std::string rank_2 = "TUTTI_COMM=none PMI_SIZE=3 PMI_RANK=2 ";
+  BOOST_TEST(run(rank_2 + trace_to("run.json") + rank_program("a_silent_rank")).status == 0);
+  BOOST_TEST(parsed("run.2.json")["traceEvents"].empty());
+  folder.write("other.json", opening + R"(0,"zero_unix_us":5},"traceEvents":[]})");
+  BOOST_TEST(merge("all.json run.2.json other.json").output == "all.json: 0 events of 2 ranks\n");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(a_silent_rank, *boost::unit_test::disabled()) { const tutti::job alone; }
 
 // What a rank does: it traces before it joins the job.
 BOOST_AUTO_TEST_CASE(a_rank, *boost::unit_test::disabled()) {

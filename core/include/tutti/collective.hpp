@@ -61,7 +61,7 @@ struct options {
 TUTTI_API std::vector<array> broadcast(const device_group& group, const array& value,
                                        const options& how = {});
 /// The reduction of all values, on the member `root`. Shapes and dtypes must be equal; dtypes are
-/// integers or floats and are kept. Integers wrap.
+/// integers, which wrap, or floats, and are kept: f16 and bf16 are reduced in f32 and rounded once.
 TUTTI_API array reduce(const device_group& group, const std::vector<array>& values,
                        const device& root, reduction with = reduction::sum,
                        const options& how = {});

@@ -24,11 +24,15 @@
 // two ranks and the values of each; value_error if ranks call different functions, for an invalid
 // rank and if send() gets an array that is being differentiated; device_error TUTTI_ERROR_TIMEOUT
 // with the ranks that did not call within the time limit. After that every call throws, and the end
-// of the process ends the job.
+// of the process ends the job. What is thrown on one rank alone, such as dtype_error for its
+// arguments, the others throw as value_error with the rank and the text. Errors of an exchange
+// begin with the function that was called, also if it was one of a group.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "tutti/array.hpp"
@@ -93,6 +97,8 @@ class TUTTI_API job {
   /// For internal use.
   explicit job(std::shared_ptr<multi::job_state> state) : state_(std::move(state)) {}
   const std::shared_ptr<multi::job_state>& state() const { return state_; }
+  /// f(), the function `op` of a library that the application has called: see job_state::call.
+  void call(std::string_view op, const std::function<void()>& f) const;
 
  private:
   std::shared_ptr<multi::job_state> state_;

@@ -6,6 +6,7 @@
 
 #include "base/env.hpp"
 #include "graph/build.hpp"
+#include "multi/groups/participants.hpp"
 #include "plugin/opened_device.hpp"
 #include "runtime/transfer/collectives.hpp"
 #include "tutti/ops.hpp"
@@ -56,7 +57,9 @@ std::optional<std::vector<array>> by_backend(const device_group& group,
   const bool reduces =
       kind == TUTTI_COLLECTIVE_ALL_REDUCE || kind == TUTTI_COLLECTIVE_REDUCE_SCATTER;
   const tutti_reduction reduction = reduces ? code_of(with) : TUTTI_REDUCE_NONE;
-  if (!runtime::offers_collectives(members, kind, values[0].dtype(), reduction))
+  const dtype type = values[0].dtype();
+  if (!runtime::offers_collectives(members, kind, reduces ? graph::compute_dtype(type) : type,
+                                   reduction))
     return std::nullopt;
 
   auto call = std::make_shared<graph::collective_call>();
@@ -65,10 +68,10 @@ std::optional<std::vector<array>> by_backend(const device_group& group,
   call->time_limit = std::isinf(how.time_limit) ? base::time_limit() : how.time_limit;
   call->label = std::string(op);
   std::vector<array> flat;
-  for (const array& v : values) flat.push_back(contiguous(v.flatten()));
+  for (const array& v : values) flat.push_back(contiguous((reduces ? widened(v) : v).flatten()));
   std::vector<array> results = graph::collective(call, flat, elements);
-  if (with == reduction::avg)
-    for (array& r : results) r = r / static_cast<double>(group.size());
+  for (array& r : results)
+    r = (with == reduction::avg ? r / static_cast<double>(group.size()) : r).astype(type);
   return results;
 }
 

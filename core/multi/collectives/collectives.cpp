@@ -18,11 +18,13 @@
 namespace tutti::collective {
 namespace {
 
+namespace over_ranks = multi::over_ranks;
 using multi::checked_axis;
 using multi::equal_boundaries;
 using multi::piece;
 
-array combine(const array& a, const array& b, reduction with) {
+array combine(const array& first, const array& other, reduction with) {
+  const array a = multi::widened(first), b = multi::widened(other);
   switch (with) {
     case reduction::prod:
       return a * b;
@@ -69,7 +71,8 @@ class exchange {
                       ? reduce_in_order(values, root, with)
                   : how_.algorithm == algorithm::tree ? reduce_by_tree(values, root, with)
                                                       : reduce_by_chain(values, root, with);
-    return with == reduction::avg ? total / static_cast<double>(count()) : total;
+    if (with == reduction::avg) total = total / static_cast<double>(count());
+    return total.astype(values[0].dtype());
   }
 
   /// `value`, on member `root`, distributed to every member.
@@ -199,7 +202,7 @@ std::vector<array> cut(const array& a, int axis, std::size_t count) {
 }  // namespace
 
 std::vector<array> broadcast(const device_group& group, const array& value, const options& how) {
-  if (group.ranks()) return multi::over_ranks::broadcast(group, value, how);
+  if (group.ranks()) return over_ranks::call(over_ranks::broadcast, "broadcast", group, value, how);
   exchange e("broadcast", group, how);
   const std::size_t root = multi::owner(group, value, "broadcast");
   const array start = multi::on_member(value, group[root], "broadcast", "the value");
@@ -211,54 +214,62 @@ std::vector<array> broadcast(const device_group& group, const array& value, cons
 
 array reduce(const device_group& group, const std::vector<array>& values, const device& root,
              reduction with, const options& how) {
-  if (group.ranks()) return multi::over_ranks::reduce(group, values, root, with, how);
-  exchange e("reduce", group, how);
-  const std::size_t at = group.index_of(root, "reduce");
-  const std::vector<array> operands = checked_operands("reduce", group, values, with);
-  e.choose(operands[0].nbytes());
-  if (!e.in_pieces()) return e.reduce(operands, at, with);
-  return by_pieces(operands, e.count(), [&](const auto& v, std::size_t) {
-    return std::vector<array>{e.reduce(v, at, with)};
-  })[0];
+  return multi::called(group, "reduce", [&] {
+    exchange e("reduce", group, how);
+    const std::size_t at = group.index_of(root, "reduce");
+    const std::vector<array> operands = checked_operands("reduce", group, values, with);
+    if (group.ranks()) return over_ranks::all_reduce(group, operands, with, how)[at];
+    e.choose(operands[0].nbytes());
+    if (!e.in_pieces()) return e.reduce(operands, at, with);
+    return by_pieces(operands, e.count(), [&](const auto& v, std::size_t) {
+      return std::vector<array>{e.reduce(v, at, with)};
+    })[0];
+  });
 }
 
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
                               reduction with, const options& how) {
-  exchange e("all_reduce", group, how);
-  const std::vector<array> operands = checked_operands("all_reduce", group, values, with);
-  if (group.ranks()) return multi::over_ranks::all_reduce(group, operands, with, how);
-  if (auto flat = multi::by_backend(group, operands, TUTTI_COLLECTIVE_ALL_REDUCE, with,
-                                    operands[0].size(), how, "all_reduce"))
-    return shaped(*flat, operands[0].shape());
-  e.choose(operands[0].nbytes());
-  if (!e.in_pieces()) return e.spread(e.reduce(operands, 0, with), 0);
-  return by_pieces(operands, e.count(),
-                   [&](const auto& v, std::size_t c) { return e.spread(e.reduce(v, c, with), c); });
+  return multi::called(group, "all_reduce", [&] {
+    exchange e("all_reduce", group, how);
+    const std::vector<array> operands = checked_operands("all_reduce", group, values, with);
+    if (group.ranks()) return over_ranks::all_reduce(group, operands, with, how);
+    if (auto flat = multi::by_backend(group, operands, TUTTI_COLLECTIVE_ALL_REDUCE, with,
+                                      operands[0].size(), how, "all_reduce"))
+      return shaped(*flat, operands[0].shape());
+    e.choose(operands[0].nbytes());
+    if (!e.in_pieces()) return e.spread(e.reduce(operands, 0, with), 0);
+    return by_pieces(operands, e.count(), [&](const auto& v, std::size_t c) {
+      return e.spread(e.reduce(v, c, with), c);
+    });
+  });
 }
 
 std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
                                   reduction with, integer axis, const options& how) {
-  if (group.ranks()) return multi::over_ranks::reduce_scatter(group, values, with, axis, how);
-  constexpr std::string_view op = "reduce_scatter";
-  exchange e(op, group, how);
-  const std::vector<array> operands = checked_operands(op, group, values, with);
-  const int along = checked_axis(operands[0].shape(), axis, op);
-  if (cuts_evenly(operands[0], along, e.count()))
-    if (auto flat =
-            multi::by_backend(group, operands, TUTTI_COLLECTIVE_REDUCE_SCATTER, with,
-                              operands[0].size() / static_cast<std::int64_t>(e.count()), how, op))
-      return shaped(*flat, divided(operands[0].shape(), e.count()));
-  e.choose(operands[0].nbytes());
-  const auto cuts = equal_boundaries(operands[0].shape()[along], e.count());
-  std::vector<array> out;
-  for (std::size_t i = 0; i < e.count(); ++i)
-    out.push_back(e.reduce(pieces_of(operands, along, cuts[i], cuts[i + 1]), i, with));
-  return out;
+  return multi::called(group, "reduce_scatter", [&] {
+    constexpr std::string_view op = "reduce_scatter";
+    exchange e(op, group, how);
+    const std::vector<array> operands = checked_operands(op, group, values, with);
+    const int along = checked_axis(operands[0].shape(), axis, op);
+    if (group.ranks()) return over_ranks::reduce_scatter(group, operands, with, along, how);
+    if (cuts_evenly(operands[0], along, e.count()))
+      if (auto flat =
+              multi::by_backend(group, operands, TUTTI_COLLECTIVE_REDUCE_SCATTER, with,
+                                operands[0].size() / static_cast<std::int64_t>(e.count()), how, op))
+        return shaped(*flat, divided(operands[0].shape(), e.count()));
+    e.choose(operands[0].nbytes());
+    const auto cuts = equal_boundaries(operands[0].shape()[along], e.count());
+    std::vector<array> out;
+    for (std::size_t i = 0; i < e.count(); ++i)
+      out.push_back(e.reduce(pieces_of(operands, along, cuts[i], cuts[i + 1]), i, with));
+    return out;
+  });
 }
 
 std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,
                               integer axis, const options& how) {
-  if (group.ranks()) return multi::over_ranks::all_gather(group, values, axis, how);
+  if (group.ranks())
+    return over_ranks::call(over_ranks::all_gather, "all_gather", group, values, axis, how);
   constexpr std::string_view op = "all_gather";
   exchange e(op, group, how);
   const std::vector<array> operands = multi::on_members(group, values, op);
@@ -282,7 +293,8 @@ std::vector<array> all_gather(const device_group& group, const std::vector<array
 
 array gather(const device_group& group, const std::vector<array>& values, const device& root,
              integer axis, const options& how) {
-  if (group.ranks()) return multi::over_ranks::gather(group, values, root, axis, how);
+  if (group.ranks())
+    return over_ranks::call(over_ranks::gather, "gather", group, values, root, axis, how);
   const exchange e("gather", group, how);
   const std::size_t at = group.index_of(root, "gather");
   std::vector<array> operands = multi::on_members(group, values, "gather");
@@ -295,7 +307,8 @@ array gather(const device_group& group, const std::vector<array>& values, const 
 
 std::vector<array> scatter(const device_group& group, const array& value, integer axis,
                            const options& how) {
-  if (group.ranks()) return multi::over_ranks::scatter(group, value, axis, how);
+  if (group.ranks())
+    return over_ranks::call(over_ranks::scatter, "scatter", group, value, axis, how);
   const exchange e("scatter", group, how);
   const std::size_t root = multi::owner(group, value, "scatter");
   const array start = multi::on_member(value, group[root], "scatter", "the value");
@@ -306,7 +319,8 @@ std::vector<array> scatter(const device_group& group, const array& value, intege
 
 std::vector<array> all_to_all(const device_group& group, const std::vector<array>& values,
                               integer axis, const options& how) {
-  if (group.ranks()) return multi::over_ranks::all_to_all(group, values, axis, how);
+  if (group.ranks())
+    return over_ranks::call(over_ranks::all_to_all, "all_to_all", group, values, axis, how);
   constexpr std::string_view op = "all_to_all";
   const exchange e(op, group, how);
   const std::vector<array> operands = multi::on_members(group, values, op);
@@ -327,7 +341,7 @@ std::vector<array> all_to_all(const device_group& group, const std::vector<array
 }
 
 void barrier(const device_group& group, const options& how) {
-  if (group.ranks()) return multi::over_ranks::barrier(group, how);
+  if (group.ranks()) return over_ranks::call(over_ranks::barrier, "barrier", group, how);
   exchange e("barrier", group, how);
   // Work of a device runs in the order in which it was enqueued: a value computed now comes last.
   std::vector<array> tokens;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multi/collectives/over_ranks.hpp"
 
+#include <fmt/format.h>
+
 #include "graph/build.hpp"
+#include "multi/collectives/backend.hpp"
 #include "multi/groups/group_ranks.hpp"
 #include "multi/groups/participants.hpp"
 #include "multi/job/job_state.hpp"
@@ -11,16 +14,14 @@
 namespace tutti::multi::over_ranks {
 namespace {
 
-// The parts of this rank's members, of `whole` cut along `axis` into one part for each device of
-// the group.
-std::vector<array> own_parts(const device_group& group, const array& whole, integer axis,
-                             std::string_view op) {
-  const int along = checked_axis(whole.shape(), axis, op);
-  const auto cuts = equal_boundaries(whole.shape()[along], group.total());
+// The parts of this rank's members, of whole[member] cut along an axis into one part for each
+// device of the group.
+std::vector<array> own_parts(const device_group& group, const std::vector<array>& whole, int axis) {
+  const auto cuts = equal_boundaries(whole[0].shape()[axis], group.total());
   std::vector<array> out;
   for (std::size_t i = 0; i < group.size(); ++i) {
     const std::size_t place = group.first() + i;
-    out.push_back(piece(whole, along, cuts[place], cuts[place + 1]).to(group[i]));
+    out.push_back(piece(whole[i], axis, cuts[place], cuts[place + 1]).to(group[i]));
   }
   return out;
 }
@@ -28,18 +29,17 @@ std::vector<array> own_parts(const device_group& group, const array& whole, inte
 // The values of several devices pass in pieces of a message: one is reduced within the rank while
 // earlier ones are in transfer, or go back to the devices.
 reductions_of_devices through_host(const device_group& group, const reductions_of_devices& values,
-                                   reduction with, const options& how) {
+                                   reduction with, const options& how,
+                                   const std::vector<std::int64_t>& places) {
   const bool mean = with == reduction::avg;
   const reduction kind = mean ? reduction::sum : with;
   const device_group local = group.local();
   const bool one_each = group.total() == static_cast<std::size_t>(group.ranks()->size());
-  std::vector<array_record> records;
   std::vector<array> own;             // pieces, reduced within the rank
   std::vector<std::size_t> value_of;  // each of them
   for (std::size_t i = 0; i < values.size(); ++i) {
-    records.push_back(describe(values[i][0]));
     std::vector<array> flat;
-    for (const array& v : values[i]) flat.push_back(v.flatten());
+    for (const array& v : values[i]) flat.push_back(widened(v).flatten());
     const std::vector<std::int64_t> cuts =
         one_each ? std::vector<std::int64_t>{0, flat[0].size()} : message_cuts(flat[0]);
     for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
@@ -49,12 +49,10 @@ reductions_of_devices through_host(const device_group& group, const reductions_o
       value_of.push_back(i);
     }
   }
-  job_state& job = *group.ranks()->state();
-  const std::vector<std::int64_t> places =
-      job.agree("all_reduce", static_cast<std::int32_t>(with), records, -1, place_of(group[0]));
   std::vector<reductions_of_devices> found(values.size(), reductions_of_devices(local.size()));
-  reduce_flat(job, own, kind, places, [&](std::size_t i, array total) {
+  reduce_flat(*group.ranks()->state(), own, kind, places, [&](std::size_t i, array total) {
     if (mean) total = total / static_cast<double>(group.total());
+    total = total.astype(values[value_of[i]][0].dtype());
     const std::vector<array> copies = collective::broadcast(local, total, how);
     eval(copies);
     for (std::size_t m = 0; m < copies.size(); ++m) found[value_of[i]][m].push_back(copies[m]);
@@ -71,42 +69,42 @@ reductions_of_devices through_host(const device_group& group, const reductions_o
 // Over all devices of all ranks.
 reductions_of_devices reduced(const device_group& group, const reductions_of_devices& values,
                               reduction with, const options& how) {
-  for (const std::vector<array>& v : values) require_reducible(v, with);
-  rank_devices devices(group, how);
+  std::vector<array_record> records;
+  for (const std::vector<array>& v : values) {
+    require_reducible(v, with);
+    records.push_back(describe(v[0]));
+  }
+  job_state& job = *group.ranks()->state();
+  const group_ranks& all = group.all_ranks();
+  const bool selected = how.algorithm != collective::algorithm::automatic || how.deterministic;
+  const std::string text =
+      fmt::format("{}{}", name_of(with), selected ? " with a selected algorithm or order" : "");
+  const auto places = job.agree("all_reduce", text, records, -1, place_of(group[0]));
+  rank_devices devices(job, group.members(), selected ? std::vector<std::int64_t>{-1} : all.places,
+                       all.begins);
   return devices.reduce(values, with) ? devices.all_reduce(values, with)
-                                      : through_host(group, values, with, how);
+                                      : through_host(group, values, with, how, places);
 }
 
-array of_rank_0(const device_group& group, const array& value) {
-  return group.ranks()->broadcast(of_all_ranks(*group.ranks(), value));
+array of_rank_0(const device_group& group, const array& value, std::string_view op) {
+  const device_group local = group.local();
+  const array own = on_member(value, local[owner(local, value, op)], op, "the value");
+  return group.ranks()->broadcast(of_all_ranks(*group.ranks(), own));
 }
 
 }  // namespace
 
 std::vector<array> broadcast(const device_group& group, const array& value, const options& how) {
-  const device_group local = group.local();
-  const std::size_t root = owner(local, value, "broadcast");
-  const array start = on_member(value, local[root], "broadcast", "the value");
-  return collective::broadcast(local, of_rank_0(group, start), how);
-}
-
-array reduce(const device_group& group, const std::vector<array>& values, const device& root,
-             reduction with, const options& how) {
-  const bool mean = with == reduction::avg;
-  const reduction kind = mean ? reduction::sum : with;
-  const array own = collective::reduce(group.local(), values, root, kind, how);
-  if (mean && !is_floating(own.dtype()))
-    throw dtype_error("reduce: no avg of " + std::string(name(own.dtype())));
-  const array total = group.ranks()->all_reduce(own, kind);
-  return mean ? total / static_cast<double>(group.total()) : total;
+  return collective::broadcast(group.local(), of_rank_0(group, value, "broadcast"), how);
 }
 
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
                               reduction with, const options& how) {
   const bool linear = with == reduction::sum || with == reduction::avg;  // and so its own adjoint
-  if (!linear && graph::gradient_trace::of_thread() != nullptr)
-    return collective::broadcast(group.local(),
-                                 over_ranks::reduce(group, values, group[0], with, how), how);
+  if (!linear && graph::gradient_trace::of_thread() != nullptr) {
+    const array own = collective::reduce(group.local(), values, group[0], with, how);
+    return collective::broadcast(group.local(), group.ranks()->all_reduce(own, with), how);
+  }
   return between_ranks(
       *group.ranks()->state(), values,
       [&](const auto& v) { return reduced(group, {v}, with, how)[0]; },
@@ -126,9 +124,8 @@ reductions_of_devices sums(const device_group& group, const reductions_of_device
 }
 
 std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
-                                  reduction with, integer axis, const options& how) {
-  return own_parts(group, over_ranks::reduce(group, values, group[0], with, how), axis,
-                   "reduce_scatter");
+                                  reduction with, int axis, const options& how) {
+  return own_parts(group, over_ranks::all_reduce(group, values, with, how), axis);
 }
 
 std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,
@@ -146,10 +143,8 @@ array gather(const device_group& group, const std::vector<array>& values, const 
 std::vector<array> scatter(const device_group& group, const array& value, integer axis,
                            const options& how) {
   check_options(how, "scatter");
-  const device_group local = group.local();
-  const std::size_t root = owner(local, value, "scatter");
-  const array start = on_member(value, local[root], "scatter", "the value");
-  return own_parts(group, of_rank_0(group, start), axis, "scatter");
+  const int along = checked_axis(graph::get(value, "scatter").extents, axis, "scatter");
+  return own_parts(group, std::vector(group.size(), of_rank_0(group, value, "scatter")), along);
 }
 
 std::vector<array> all_to_all(const device_group& group, const std::vector<array>& values,
@@ -159,7 +154,7 @@ std::vector<array> all_to_all(const device_group& group, const std::vector<array
   const array first = collective::gather(group.local(), values, group[0], axis, how);
   const int along = normalize_axis(axis, first.ndim(), op);
   job_state& job = *group.ranks()->state();
-  job.agree(op, along, std::vector{describe(piece(first, along, 0, 0))});
+  job.agree(op, fmt::format("axis {}", along), std::vector{describe(piece(first, along, 0, 0))});
   const std::vector<std::size_t>& begins = group.all_ranks().begins;
   std::vector<array> sent;
   std::vector<int> to, from;

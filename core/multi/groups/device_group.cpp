@@ -21,29 +21,33 @@ std::vector<device> listed(std::string_view list) {
   return members;
 }
 
-// The members' names are what all ranks know of each other's devices.
+// What all ranks know of each other's devices.
+struct member_record {
+  char name[56] = {};
+  std::int64_t place = 0;
+};
+
 std::shared_ptr<const multi::group_ranks> meet(const device_group& own, const job& ranks) {
   if (ranks.size() == 1) return nullptr;
-  std::string text;
-  for (const device& d : own) text += fmt::format("rank {} {}\n", ranks.rank(), d.name());
-  const std::vector<std::uint8_t> bytes(text.begin(), text.end());
-  const std::vector<std::uint8_t> all =
-      ranks.all_gather(array::from(bytes, own[0])).to_vector<std::uint8_t>();
+  const char* const op = "device_group";
+  const std::vector<std::int64_t> counts =
+      ranks.state()->agree(op, "", {}, -1, static_cast<std::int64_t>(own.size()));
+  const auto most = static_cast<std::size_t>(*std::max_element(counts.begin(), counts.end()));
+  std::vector<member_record> members(most);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    own[i].name().copy(members[i].name, sizeof members[i].name - 1);
+    members[i].place = multi::place_of(own[i]);
+  }
+  const auto all = ranks.state()->gather(std::span<const member_record>(members), op);
   auto out = std::make_shared<multi::group_ranks>();
   out->job = ranks;
   out->begins = {0};
-  std::vector<std::int64_t> counts =
-      ranks.all_gather(array::from({static_cast<std::int64_t>(own.size())}, own[0]))
-          .to_vector<std::int64_t>();
-  for (const std::int64_t n : counts)
-    out->begins.push_back(out->begins.back() + static_cast<std::size_t>(n));
-  std::vector<std::int64_t> places;
-  for (const device& d : own) places.push_back(multi::place_of(d));
-  out->places = ranks.all_gather(array::from(places, own[0])).to_vector<std::int64_t>();
-  for (auto at = all.begin(); at != all.end();) {
-    const auto end = std::find(at, all.end(), '\n');
-    out->names.emplace_back(at, end);
-    at = end + 1;
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    out->begins.push_back(out->begins[r] + static_cast<std::size_t>(counts[r]));
+    for (std::size_t i = r * most; out->names.size() < out->begins.back(); ++i) {
+      out->names.push_back(fmt::format("rank {} {}", r, all[i].name));
+      out->places.push_back(all[i].place);
+    }
   }
   return out;
 }
@@ -56,19 +60,21 @@ device_group::device_group(std::string_view list) : device_group(listed(list)) {
 
 device_group::device_group(std::vector<device> members) : members_(std::move(members)) {
   if (members_.empty()) throw value_error("device_group: no devices");
-  for (std::size_t i = 0; i < members_.size(); ++i)
-    if (std::find(members_.begin(), members_.begin() + static_cast<std::ptrdiff_t>(i),
-                  members_[i]) != members_.begin() + static_cast<std::ptrdiff_t>(i))
-      throw value_error("device_group: " + members_[i].name() + " is in the list twice (" +
-                        names() + ")");
+  for (const device& d : members_)
+    if (std::count(members_.begin(), members_.end(), d) > 1)
+      throw value_error("device_group: " + d.name() + " is in the list twice (" + names() + ")");
 }
 
-device_group::device_group(const job& ranks) : device_group(devices(), ranks) {}
+device_group::device_group(const job& ranks)
+    : device_group(
+          ranks.state()->call("device_group", [&] { return device_group(devices(), ranks); })) {}
 
 device_group::device_group(std::vector<device> members, const job& ranks)
-    : device_group(std::move(members)) {
-  ranks_ = meet(*this, ranks);
-}
+    : device_group(ranks.state()->call("device_group", [&] {
+        device_group own(std::move(members));
+        own.ranks_ = meet(own, ranks);
+        return own;
+      })) {}
 
 const job* device_group::ranks() const { return ranks_ ? &ranks_->job : nullptr; }
 

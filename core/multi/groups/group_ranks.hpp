@@ -6,8 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "multi/job/job_state.hpp"
+#include "tutti/device_group.hpp"
 #include "tutti/job.hpp"
 
 namespace tutti::multi {
@@ -18,5 +21,11 @@ struct group_ranks {
   std::vector<std::size_t> begins;   ///< position of each rank's first device, and the end
   std::vector<std::int64_t> places;  ///< of all devices (rank_devices.hpp)
 };
+
+/// f(), the function `op` that the application has called with this group: see job_state::call.
+template <class F>
+auto called(const device_group& group, std::string_view op, F&& f) {
+  return group.ranks() ? group.ranks()->state()->call(op, f) : f();
+}
 
 }  // namespace tutti::multi

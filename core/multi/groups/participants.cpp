@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "base/env.hpp"
 #include "op/operands.hpp"
@@ -111,8 +112,54 @@ std::vector<std::int64_t> equal_boundaries(std::int64_t extent, std::size_t coun
   return out;
 }
 
+std::vector<std::int64_t> weighted_boundaries(std::int64_t extent,
+                                              std::span<const double> weights) {
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<std::int64_t> out{0};
+  double before = 0;
+  for (const double w : weights) {
+    before += w;
+    // A double rounds extents beyond 2^53.
+    const double place = std::round(static_cast<double>(extent) * (before / total));
+    out.push_back(place < static_cast<double>(extent) ? static_cast<std::int64_t>(place) : extent);
+  }
+  return out;
+}
+
 array join(const std::vector<array>& pieces, int axis) {
   return pieces.size() == 1 ? pieces[0] : concatenate(pieces, axis);
+}
+
+std::vector<bucket> buckets_of(const std::vector<array>& values, std::uint64_t most,
+                               bool by_device) {
+  std::vector<bucket> out;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    bytes += values[i].nbytes();
+    if (i > 0 && values[i].dtype() == values[i - 1].dtype() && bytes <= most &&
+        (!by_device || values[i].device() == values[i - 1].device())) {
+      ++out.back().last;
+      continue;
+    }
+    out.push_back({i, i + 1});
+    bytes = values[i].nbytes();
+  }
+  return out;
+}
+
+array joined(const std::vector<array>& values, const bucket& which) {
+  std::vector<array> flat;
+  for (std::size_t i = which.first; i < which.last; ++i) flat.push_back(values[i].flatten());
+  return join(flat, 0);
+}
+
+void separate(const array& flat, const bucket& which, std::vector<array>& values) {
+  std::int64_t at = 0;
+  for (std::size_t i = which.first; i < which.last; ++i) {
+    const std::int64_t end = at + values[i].size();
+    values[i] = piece(flat, 0, at, end).reshape(values[i].shape());
+    at = end;
+  }
 }
 
 }  // namespace tutti::multi

@@ -14,6 +14,7 @@
 #include "tutti/collective.hpp"
 #include "tutti/device_group.hpp"
 #include "tutti/error.hpp"
+#include "tutti/extension.hpp"
 
 namespace tutti::multi {
 
@@ -58,10 +59,27 @@ void require_function(const std::function<F>& f, std::string_view op, std::strin
 /// of TUTTI_TIMEOUT).
 array move(const array& a, const device& to, double time_limit, std::string_view op);
 
+/// f16 and bf16 as f32, in which they are reduced: each addition in their own dtype would round.
+inline array widened(const array& a) { return a.astype(graph::compute_dtype(a.dtype())); }
+
 /// Elements first to last of an axis; a itself if that is all of it.
 array piece(const array& a, int axis, std::int64_t first, std::int64_t last);
 /// `extent` divided into `count` equal parts, the first ones longer by one: count + 1 positions.
 std::vector<std::int64_t> equal_boundaries(std::int64_t extent, std::size_t count);
+/// The same in proportion to `weights`, rounded.
+std::vector<std::int64_t> weighted_boundaries(std::int64_t extent, std::span<const double> weights);
+/// Consecutive arrays that are sent as one: values[first] to values[last - 1].
+struct bucket {
+  std::size_t first, last;
+};
+/// Buckets of one dtype, of at most `most` bytes unless one array has more; with `by_device` also
+/// of one device.
+std::vector<bucket> buckets_of(const std::vector<array>& values, std::uint64_t most,
+                               bool by_device);
+/// The arrays of a bucket, flat, as one; and back from it, with their shapes.
+array joined(const std::vector<array>& values, const bucket& which);
+void separate(const array& flat, const bucket& which, std::vector<array>& values);
+
 /// Concatenates pieces of one device and dtype; some may be empty, there is at least one.
 array join(const std::vector<array>& pieces, int axis);
 

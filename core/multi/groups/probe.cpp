@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -58,15 +57,6 @@ double measure(const device& on) {
   }
 }
 
-std::optional<double> kept_on_disk(const std::string& key) {
-  const std::optional<std::string> text = base::program_cache().load(key);
-  if (!text) return std::nullopt;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  const bool sound = error == std::errc() && end == text->data() + text->size();
-  return sound && std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
-}
-
 // The values of all devices of the group, from those of its members.
 std::vector<std::int64_t> of_all_ranks(const device_group& group, std::vector<std::int64_t> own) {
   if (!group.ranks()) return own;
@@ -98,12 +88,10 @@ double throughput(const device& on) {
   const std::string key = "throughput of f32 products\n" + kind_of(on);
   const std::lock_guard lock(mutex);
   if (const auto found = known->find(key); found != known->end()) return found->second;
-  std::optional<double> value = kept_on_disk(key);
-  if (!value) {
-    value = measure(on);
-    base::program_cache().store(key, fmt::format("{}", *value));
-  }
-  return known->emplace(key, *value).first->second;
+  const std::optional<std::string> kept = base::program_cache().load(key);
+  const double value = kept ? std::stod(*kept) : measure(on);
+  if (!kept) base::program_cache().store(key, fmt::format("{}", value));
+  return known->emplace(key, value).first->second;
 }
 
 std::vector<double> weights_by_throughput(const device_group& group) {

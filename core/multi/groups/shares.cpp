@@ -3,8 +3,6 @@
 // Shares of an axis: weights to boundaries.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "multi/groups/participants.hpp"
 #include "tutti/multi.hpp"
 
@@ -23,17 +21,7 @@ std::vector<std::int64_t> shares::boundaries(std::int64_t extent, const device_g
   if (weights.size() != group.total())
     throw value_error(fmt::format("shares: {} weights for {} devices ({})", weights.size(),
                                   group.total(), group.names()));
-  double total = 0;
-  for (const double w : weights) total += w;
-  std::vector<std::int64_t> out{0};
-  double before = 0;
-  for (const double w : weights) {
-    before += w;
-    // A double rounds extents beyond 2^53.
-    const double place = std::round(static_cast<double>(extent) * (before / total));
-    out.push_back(place < static_cast<double>(extent) ? static_cast<std::int64_t>(place) : extent);
-  }
-  return out;
+  return multi::weighted_boundaries(extent, weights);
 }
 
 }  // namespace tutti

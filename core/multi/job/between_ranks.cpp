@@ -21,7 +21,7 @@ std::vector<array> between_ranks(job_state& job, const std::vector<array>& argum
     for (; t != nullptr; t = t->outer, bit *= 2)
       for (const array& a : arguments)
         if (a.node()->is_traced() && a.node()->trace->includes(*t)) own.extents[0] |= bit;
-    for (const std::int64_t bits : job.agree("gradient", 0, {&own, 1}, 0)) of_any |= bits;
+    for (const std::int64_t bits : job.agree("gradient", "", {&own, 1}, 0)) of_any |= bits;
   }
   if (of_any == 0) {
     for (const array& a : arguments)
@@ -47,11 +47,13 @@ std::vector<array> exchange_messages(job_state& job, const std::vector<array>& s
                                      const std::vector<int>& to, const std::vector<int>& from,
                                      const std::vector<device>& on) {
   const auto forward = [&](const std::vector<array>& values) {
-    std::vector<array> out;
-    for (std::size_t i = 0; i < to.size(); ++i) send_array(job, values[i], to[i], tag_of_groups);
-    for (std::size_t i = 0; i < from.size(); ++i)
-      out.push_back(receive_array(job, from[i], tag_of_groups, on[i]));
-    return out;
+    return job.ending([&] {
+      std::vector<array> out;
+      for (std::size_t i = 0; i < to.size(); ++i) send_array(job, values[i], to[i], tag_of_groups);
+      for (std::size_t i = 0; i < from.size(); ++i)
+        out.push_back(receive_array(job, from[i], tag_of_groups, on[i]));
+      return out;
+    });
   };
   std::vector<device> origins;
   for (const array& a : sent) origins.push_back(a.device());

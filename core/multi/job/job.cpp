@@ -5,6 +5,7 @@
 #include "tutti/job.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -63,30 +64,6 @@ std::vector<array_record> records_of(const std::vector<array>& values) {
   return out;
 }
 
-/// Values combined into one message: values[first] to values[last - 1].
-struct bucket {
-  std::size_t first, last;
-  array joined;
-};
-
-std::vector<bucket> buckets_of(const std::vector<array>& values, std::uint64_t most) {
-  std::vector<bucket> out;
-  for (std::size_t last = 0; last < values.size();) {
-    const std::size_t first = last;
-    std::vector<array> flat;
-    for (std::uint64_t bytes = 0; last < values.size(); ++last) {
-      const array& next = values[last];
-      bytes += next.nbytes();
-      const bool fits = next.dtype() == values[first].dtype() && bytes <= most &&
-                        next.device() == values[first].device();
-      if (last > first && !fits) break;
-      flat.push_back(next.flatten());
-    }
-    out.push_back({first, last, multi::join(flat, 0)});
-  }
-  return out;
-}
-
 // The gradient of the smallest or largest value, or of the product, from the values of all ranks.
 array of_reduced(const job& ranks, const array& value, const array& cotangent, reduction with) {
   const array all = ranks.all_gather(expand_dims(value, {0}));
@@ -105,19 +82,23 @@ std::vector<array> reduced(job_state& job, const std::vector<array>& values, red
   std::int64_t place = values.empty() ? -1 : multi::place_of(values[0].device());
   for (const array& a : values)
     if (!(a.device() == values[0].device())) place = -1;
-  const std::vector<std::int64_t> places =
-      job.agree("all_reduce", static_cast<std::int32_t>(with), records_of(values), -1, place);
-  const std::vector<bucket> buckets = buckets_of(values, bucket_bytes);
+  const std::vector<multi::bucket> buckets = multi::buckets_of(values, bucket_bytes, true);
   std::vector<array> joined;
-  for (const bucket& b : buckets) joined.push_back(b.joined);
-  std::vector<array> out;
+  std::vector<std::size_t> ends;
+  for (const multi::bucket& b : buckets) {
+    joined.push_back(multi::joined(values, b));
+    ends.push_back(b.last);
+  }
+  std::string how(multi::name_of(with));
+  if (values.size() > 1)  // also the devices of the arrays determine the messages
+    how += fmt::format(
+        " with bucket_bytes = {}, in messages of one device and dtype that end after {} arrays",
+        bucket_bytes, fmt::join(ends, ", "));
+  const std::vector<std::int64_t> places =
+      job.agree("all_reduce", how, records_of(values), -1, place);
+  std::vector<array> out = values;
   multi::reduce_flat(job, joined, with, places, [&](std::size_t i, const array& reduced) {
-    std::int64_t at = 0;
-    for (std::size_t v = buckets[i].first; v < buckets[i].last; ++v) {
-      const std::int64_t end = at + values[v].size();
-      out.push_back(multi::piece(reduced, 0, at, end).reshape(values[v].shape()));
-      at = end;
-    }
+    multi::separate(reduced, buckets[i], out);
   });
   return out;
 }
@@ -148,7 +129,7 @@ void gather_bytes(job_state& job, const message_copy& own, const message_copy& a
 // The value of job::all_gather; `first` becomes the position of this rank's part.
 array gathered(job_state& job, const array& value, int along, std::int64_t& first) {
   const std::vector<std::int64_t> extents =
-      job.agree("all_gather", along, records_of({value}), along);
+      job.agree("all_gather", fmt::format("axis {}", along), records_of({value}), along);
   first = std::accumulate(extents.begin(), extents.begin() + job.rank(), std::int64_t{0});
   // Row-major parts are consecutive along the first axis.
   const array own = moveaxis(value, {along}, {0});
@@ -158,25 +139,29 @@ array gathered(job_state& job, const array& value, int along, std::int64_t& firs
   joined[0] = std::accumulate(extents.begin(), extents.end(), std::int64_t{0});
   std::vector<std::uint64_t> bytes;
   for (const std::int64_t e : extents) bytes.push_back(static_cast<std::uint64_t>(e) * row);
-  const array room = zeros(joined, own.dtype(), own.device());
-  // Parts of large arrays are copied on the host.
-  const bool on_host =
-      room.nbytes() > transfer::most_bytes || job.needs_host(own, TUTTI_EXCHANGE_ALL_GATHER);
-  const message_copy all(room, on_host);
-  if (all.bytes() > 0) gather_bytes(job, message_copy(own, on_host), all, bytes);
-  return moveaxis(all.as_array(), {0}, {along});
+  return job.ending([&] {
+    const array room = zeros(joined, own.dtype(), own.device());
+    // Parts of large arrays are copied on the host.
+    const bool on_host =
+        room.nbytes() > transfer::most_bytes || job.needs_host(own, TUTTI_EXCHANGE_ALL_GATHER);
+    const message_copy all(room, on_host);
+    if (all.bytes() > 0) gather_bytes(job, message_copy(own, on_host), all, bytes);
+    return moveaxis(all.as_array(), {0}, {along});
+  });
 }
 
 // The values of job::broadcast.
 std::vector<array> sent_by(job_state& job, const std::vector<array>& values, int root) {
-  job.agree("broadcast", root, records_of(values));
-  std::vector<transfer> transfers;
-  for (const array& a : values)
-    transfers.emplace_back(job, "broadcast", multi::exchange_of(TUTTI_EXCHANGE_BROADCAST, root),
-                           message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_BROADCAST)));
-  std::vector<array> out;
-  for (transfer& t : transfers) out.push_back(t.finish());
-  return out;
+  job.agree("broadcast", fmt::format("root {}", root), records_of(values));
+  return job.ending([&] {
+    std::vector<transfer> transfers;
+    for (const array& a : values)
+      transfers.emplace_back(job, "broadcast", multi::exchange_of(TUTTI_EXCHANGE_BROADCAST, root),
+                             message_copy(a, job.needs_host(a, TUTTI_EXCHANGE_BROADCAST)));
+    std::vector<array> out;
+    for (transfer& t : transfers) out.push_back(t.finish());
+    return out;
+  });
 }
 
 }  // namespace
@@ -186,9 +171,10 @@ job::job() : state_(multi::job_of_process()) {}
 int job::rank() const { return state_->rank(); }
 int job::size() const { return state_->size(); }
 double job::time_limit() const { return state_->time_limit(); }
+void job::call(std::string_view op, const std::function<void()>& f) const { state_->call(op, f); }
 
 void job::barrier() const {
-  if (size() > 1) state_->agree("barrier", 0, {});
+  if (size() > 1) state_->call("barrier", [&] { state_->agree("barrier", "", {}); });
 }
 
 array job::all_reduce(const array& value, reduction with) const {
@@ -197,42 +183,46 @@ array job::all_reduce(const array& value, reduction with) const {
 
 std::vector<array> job::all_reduce(const std::vector<array>& values, reduction with,
                                    std::uint64_t bucket_bytes) const {
-  require_values(values, "all_reduce");
-  multi::require_reducible(values, with);
-  if (size() == 1) return values;
-  const auto forward = [&](const std::vector<array>& v) {
-    return reduced(*state_, v, with, bucket_bytes);
-  };
-  return multi::between_ranks(
-      *state_, values, forward,
-      [own = *this, with](const auto& arguments, const auto&, const auto& cotangents) {
-        std::vector<array> out = summed(own, cotangents);
-        for (std::size_t i = 0; i < out.size(); ++i) {
-          if (!out[i].valid() || with == reduction::sum) continue;
-          out[i] = with == reduction::avg ? out[i] / static_cast<double>(own.size())
-                                          : of_reduced(own, arguments[i], out[i], with);
-        }
-        return out;
-      });
+  return state_->call("all_reduce", [&] {
+    require_values(values, "all_reduce");
+    multi::require_reducible(values, with);
+    if (size() == 1) return values;
+    const auto forward = [&](const std::vector<array>& v) {
+      return reduced(*state_, v, with, bucket_bytes);
+    };
+    return multi::between_ranks(
+        *state_, values, forward,
+        [own = *this, with](const auto& arguments, const auto&, const auto& cotangents) {
+          std::vector<array> out = summed(own, cotangents);
+          for (std::size_t i = 0; i < out.size(); ++i) {
+            if (!out[i].valid() || with == reduction::sum) continue;
+            out[i] = with == reduction::avg ? out[i] / static_cast<double>(own.size())
+                                            : of_reduced(own, arguments[i], out[i], with);
+          }
+          return out;
+        });
+  });
 }
 
 array job::all_gather(const array& value, integer axis) const {
-  require_values({value}, "all_gather");
-  if (value.ndim() == 0) throw shape_error("all_gather: 0-d arrays have no axis");
-  const int along = normalize_axis(axis, value.ndim(), "all_gather");
-  if (size() == 1) return value;
-  const auto first = std::make_shared<std::int64_t>(0);  // position of this rank's part
-  const auto backward = [all = *this, along, first](const auto& arguments, const auto&,
-                                                    const auto& cotangents) {
-    std::vector<array> out = summed(all, cotangents);
-    const std::int64_t last = *first + arguments[0].shape()[along];
-    if (out[0].valid()) out[0] = multi::piece(out[0], along, *first, last);
-    return out;
-  };
-  const auto forward = [&](const std::vector<array>& v) {
-    return std::vector{gathered(*state_, v[0], along, *first)};
-  };
-  return multi::between_ranks(*state_, {value}, forward, backward)[0];
+  return state_->call("all_gather", [&] {
+    require_values({value}, "all_gather");
+    if (value.ndim() == 0) throw shape_error("all_gather: 0-d arrays have no axis");
+    const int along = normalize_axis(axis, value.ndim(), "all_gather");
+    if (size() == 1) return value;
+    const auto first = std::make_shared<std::int64_t>(0);  // position of this rank's part
+    const auto backward = [all = *this, along, first](const auto& arguments, const auto&,
+                                                      const auto& cotangents) {
+      std::vector<array> out = summed(all, cotangents);
+      const std::int64_t last = *first + arguments[0].shape()[along];
+      if (out[0].valid()) out[0] = multi::piece(out[0], along, *first, last);
+      return out;
+    };
+    const auto forward = [&](const std::vector<array>& v) {
+      return std::vector{gathered(*state_, v[0], along, *first)};
+    };
+    return multi::between_ranks(*state_, {value}, forward, backward)[0];
+  });
 }
 
 array job::broadcast(const array& value, int root) const {
@@ -240,15 +230,17 @@ array job::broadcast(const array& value, int root) const {
 }
 
 std::vector<array> job::broadcast(const std::vector<array>& values, int root) const {
-  require_values(values, "broadcast");
-  require_rank(root, *state_, "broadcast");
-  if (size() == 1) return values;
-  const auto forward = [&](const std::vector<array>& v) { return sent_by(*state_, v, root); };
-  return multi::between_ranks(
-      *state_, values, forward,
-      [own = *this, root](const auto&, const auto&, const auto& cotangents) {
-        return summed(own, cotangents, root);
-      });
+  return state_->call("broadcast", [&] {
+    require_values(values, "broadcast");
+    require_rank(root, *state_, "broadcast");
+    if (size() == 1) return values;
+    const auto forward = [&](const std::vector<array>& v) { return sent_by(*state_, v, root); };
+    return multi::between_ranks(
+        *state_, values, forward,
+        [own = *this, root](const auto&, const auto&, const auto& cotangents) {
+          return summed(own, cotangents, root);
+        });
+  });
 }
 
 std::vector<array> job::exchange(const std::vector<array>& values, const std::vector<int>& to,

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <numeric>
 #include <thread>
 
+#include "base/disk_cache.hpp"
 #include "base/one_line.hpp"
-#include "multi/collectives/backend.hpp"
 #include "plugin/opened_device.hpp"
 #include "plugin/raii.hpp"
 #include "tutti/error.hpp"
@@ -21,31 +20,19 @@ namespace {
 // Ranks start at different times, and so do their libraries.
 constexpr double start_limit = 60;  // seconds
 
-struct program_record {
-  char name[200] = {};
+struct text_record {
+  char text[400] = {};
 };
-
-template <std::size_t N>
-void write_text(char (&to)[N], std::string_view text) {
-  text.copy(to, N - 1);
-}
 
 std::string described(const array_record& r) {
   return fmt::format("{} {}", name(static_cast<dtype>(r.dtype)), extents_of(r).str());
 }
 
-// call_record::with as text.
-std::string how(std::string_view op, std::int32_t with) {
-  if (op == "all_reduce")
-    return fmt::format("{}", name_of(static_cast<collective::reduction>(with)));
-  return fmt::format("{} {}", op == "broadcast" ? "root" : "axis", with);
-}
-
 std::uint64_t hash_of(std::span<const array_record> arrays, int axis) {
-  std::uint64_t hash = hash_of_bytes({});
+  std::uint64_t hash = base::fnv1a({});
   for (array_record r : arrays) {
     if (axis >= 0) r.extents[axis] = 0;
-    hash = hash_of_bytes(std::as_bytes(std::span(&r, 1)), hash);
+    hash = base::fnv1a({reinterpret_cast<const char*>(&r), sizeof r}, hash);
   }
   return hash;
 }
@@ -59,11 +46,6 @@ tutti_exchange exchange_of(tutti_exchange_kind kind, int peer, int tag) {
   out.peer = static_cast<std::uint32_t>(peer);
   out.tag = tag;
   return out;
-}
-
-std::uint64_t hash_of_bytes(std::span<const std::byte> bytes, std::uint64_t from) {
-  for (const std::byte b : bytes) from = (from ^ static_cast<std::uint64_t>(b)) * 0x100000001b3;
-  return from;
 }
 
 array_record describe(const array& a) {
@@ -85,16 +67,21 @@ job_state::job_state(const tutti_communication_api& api, double time_limit,
   if (job_ == nullptr || size_ == 0 || rank_ >= size_)
     throw plugin_error(
         fmt::format("job: the communication plugin says that this is rank {} of {}", rank_, size_));
-  program_record own;
-  write_text(own.name, program);
-  const std::vector<program_record> all = gather(std::span<const program_record>(&own, 1), "job");
+  const std::vector<std::string> all = texts(program, "job");
   for (std::size_t r = 1; r < all.size(); ++r)
-    if (std::memcmp(&all[0], &all[r], sizeof own) != 0)
-      throw value_error(
-          fmt::format("job: ranks run different programs: {} on rank 0 and {} on "
-                      "rank {}",
-                      base::one_line(all[0].name), base::one_line(all[r].name), r));
+    if (all[0] != all[r])
+      throw value_error(fmt::format(
+          "job: ranks run different programs: {} on rank 0 and {} on rank {}", all[0], all[r], r));
   time_limit_ = time_limit;
+}
+
+std::vector<std::string> job_state::texts(std::string_view own, std::string_view op) {
+  text_record record;
+  own.copy(record.text, sizeof record.text - 1);
+  std::vector<std::string> out;
+  for (const text_record& r : gather(std::span<const text_record>(&record, 1), op))
+    out.push_back(base::one_line(r.text));
+  return out;
 }
 
 bool job_state::needs_host(const array& a, tutti_exchange_kind kind) const {
@@ -106,26 +93,34 @@ bool job_state::needs_host(const array& a, tutti_exchange_kind kind) const {
 
 void job_state::require_sound(std::string_view op) const {
   if (failure_.empty()) return;
-  throw device_error(fmt::format("{}: the job has failed: {}", op, failure_), TUTTI_ERROR_TIMEOUT);
+  throw device_error(fmt::format("{}: the job has failed: {}", named(op), failure_),
+                     TUTTI_ERROR_TIMEOUT);
+}
+
+std::string job_state::named(std::string_view op) const {
+  return call_.empty() || call_ == op ? std::string(op) : fmt::format("{} ({})", call_, op);
+}
+
+void job_state::tell(const char* why) noexcept {
+  if (all_throw_ || !failure_.empty() || !lost_.empty()) return;
+  call_record own;
+  own.threw = 1;
+  try {
+    gather(std::span<const call_record>(&own, 1), "job");
+    texts(why, "job");
+  } catch (const error&) {
+    // The others do something else, and report that this rank does not come.
+  }
 }
 
 void job_state::check(tutti_status* status, std::string_view op) {
-  if (status == nullptr) return;
-  try {
-    plugins::check(status, op);
-  } catch (const error& e) {
-    failure_ = e.what();
-    throw;
-  }
+  ending([&] { plugins::check(status, named(op)); });
 }
 
 tutti_request* job_state::start(std::string_view op, const tutti_exchange& what,
                                 std::shared_ptr<void> memory) {
   require_sound(op);
-  tutti_request* made = nullptr;
-  check(api_->begin(job_, &what, &made), op);
-  memory_[made] = std::move(memory);
-  return made;
+  return ending([&] { return post(what, std::move(memory), op); });
 }
 
 void job_state::wait(tutti_request* request, std::string_view op, double seconds) {
@@ -141,19 +136,17 @@ bool job_state::is_done(tutti_request* request, std::string_view op) {
 
 void job_state::leave(tutti_request* request, std::string_view op) {
   left_.push_back(request);
-  for (std::size_t i = 0; i < left_.size();) {
-    if (!is_done(left_[i], op)) {
-      ++i;
-      continue;
-    }
-    wait(left_[i], op);
-    left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+  std::erase_if(left_, [&](tutti_request* r) {
+    const bool over = is_done(r, op);
+    if (over) wait(r, op);
+    return over;
+  });
 }
 
-tutti_request* job_state::post(const tutti_exchange& what, std::shared_ptr<void> memory) {
+tutti_request* job_state::post(const tutti_exchange& what, std::shared_ptr<void> memory,
+                               std::string_view op) {
   tutti_request* made = nullptr;
-  plugins::check(api_->begin(job_, &what, &made), "job");
+  plugins::check(api_->begin(job_, &what, &made), named(op));
   memory_[made] = std::move(memory);
   return made;
 }
@@ -173,52 +166,62 @@ void job_state::defer(const std::vector<tutti_request*>& requests) {
 
 void job_state::lose(int rank, const std::string& why) { lost_.emplace(rank, why); }
 
-std::vector<std::int64_t> job_state::agree(std::string_view op, std::int32_t with,
+std::vector<std::int64_t> job_state::agree(std::string_view op, std::string_view how,
                                            std::span<const array_record> arrays, int axis,
                                            std::int64_t own_number, double seconds) {
+  const std::string name = named(op);
   if (!lost_.empty()) {
     const auto& [rank, why] = *lost_.begin();
-    throw device_error(fmt::format("{}: rank {} is lost: {}", op, rank, why), TUTTI_ERROR_TIMEOUT);
+    throw device_error(fmt::format("{}: rank {} is lost: {}", name, rank, why),
+                       TUTTI_ERROR_TIMEOUT);
   }
   call_record own;
-  write_text(own.op, op);
-  own.with = with;
+  own.op = base::fnv1a(name);
+  own.how = base::fnv1a(how);
   own.count = static_cast<std::uint32_t>(arrays.size());
   own.hash = hash_of(arrays, axis);
   own.along = axis < 0 || arrays.empty() ? own_number : arrays[0].extents[axis];
   const std::vector<call_record> all = gather(std::span<const call_record>(&own, 1), op, seconds);
   const call_record& first = all[0];
-  std::vector<std::int64_t> along;
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    const call_record& other = all[r];
-    along.push_back(other.along);
-    if (std::strncmp(first.op, other.op, sizeof other.op) != 0)
-      throw value_error(fmt::format("job: rank 0 calls {} and rank {} calls {}",
-                                    base::one_line(first.op), r, base::one_line(other.op)));
-    if (first.count != other.count)
-      throw value_error(fmt::format("{}: {} arrays on rank 0 and {} on rank {}", op, first.count,
-                                    other.count, r));
-    if (first.hash != other.hash) refuse(op, arrays, axis, r);
-    if (first.with != other.with)
-      throw value_error(fmt::format("{}: {} on rank 0 and {} on rank {}", op, how(op, first.with),
-                                    how(op, other.with), r));
+  // The first rank whose record differs; 0 if none does. All ranks find the same.
+  const auto other = [&](auto&& is_same) {
+    const auto found = std::find_if_not(all.begin(), all.end(), is_same);
+    return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
+  };
+  all_throw_ = true;
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (all[r].threw != 0)
+      throw value_error(fmt::format("{}: rank {} has thrown: {}", name, r, texts("", op)[r]));
+  if (const auto r = other([&](const call_record& c) { return c.op == first.op; })) {
+    const std::vector<std::string> told = texts(name, op);
+    throw value_error(
+        fmt::format("job: rank 0 calls {} and rank {} calls {}", told[0], r, told[r]));
   }
+  if (const auto r = other([&](const call_record& c) { return c.count == first.count; }))
+    throw value_error(fmt::format("{}: {} arrays on rank 0 and {} on rank {}", name, first.count,
+                                  all[r].count, r));
+  if (const auto r = other([&](const call_record& c) { return c.hash == first.hash; }))
+    refuse(op, arrays, axis, r);
+  if (const auto r = other([&](const call_record& c) { return c.how == first.how; })) {
+    const std::vector<std::string> told = texts(how, op);
+    throw value_error(fmt::format("{}: {} on rank 0 and {} on rank {}", name, told[0], told[r], r));
+  }
+  all_throw_ = false;
+  std::vector<std::int64_t> along;
+  for (const call_record& c : all) along.push_back(c.along);
   return along;
 }
 
 void job_state::refuse(std::string_view op, std::span<const array_record> arrays, int axis,
                        std::size_t other) {
   const std::vector<array_record> all = gather(arrays, op);
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    const array_record& a = all[i];
-    const array_record& b = all[other * arrays.size() + i];
-    if (hash_of({&a, 1}, axis) == hash_of({&b, 1}, axis)) continue;
-    const std::string both =
-        fmt::format("{} on rank 0 and {} on rank {}", described(a), described(b), other);
-    if (a.dtype != b.dtype) throw dtype_error(fmt::format("{}: dtypes differ: {}", op, both));
-    throw shape_error(fmt::format("{}: shapes differ: {}", op, both));
-  }
-  throw value_error(fmt::format("{}: arrays differ between rank 0 and rank {}", op, other));
+  const array_record *a = all.data(), *b = a + other * arrays.size();
+  for (; hash_of({a, 1}, axis) == hash_of({b, 1}, axis); ++b) ++a;
+  const std::string both =
+      fmt::format("{} on rank 0 and {} on rank {}", described(*a), described(*b), other);
+  if (a->dtype != b->dtype)
+    throw dtype_error(fmt::format("{}: dtypes differ: {}", named(op), both));
+  throw shape_error(fmt::format("{}: shapes differ: {}", named(op), both));
 }
 
 void job_state::keep(const array& value, int tag) { own_messages_[tag].push_back(value); }

@@ -32,9 +32,10 @@ namespace tutti::multi {
 /// The data that a rank sends about a call before values are exchanged. Equal numbers mean equal
 /// calls.
 struct call_record {
-  char op[16] = {};
-  std::int32_t with = 0;    ///< reduction, root or axis
+  std::uint64_t op = 0;     ///< hash of the name
+  std::uint64_t how = 0;    ///< hash of the text that tells the reduction, root or axis
   std::uint32_t count = 0;  ///< arrays
+  std::uint32_t threw = 0;  ///< the rank has thrown an exception instead
   std::uint64_t hash = 0;   ///< of their dtypes and extents, except for `axis`
   std::int64_t along = 0;   ///< extent along the axis of all_gather, or a number of the rank
 };
@@ -55,10 +56,6 @@ constexpr int message_tags = caller_tags + 1;
 constexpr int tag_of_links = 2 * message_tags;
 
 tutti_exchange exchange_of(tutti_exchange_kind kind, int peer = 0, int tag = 0);
-
-/// FNV-1a.
-std::uint64_t hash_of_bytes(std::span<const std::byte> bytes,
-                            std::uint64_t from = 0xcbf29ce484222325);
 
 array_record describe(const array& a);
 shape extents_of(const array_record& r);
@@ -89,7 +86,8 @@ class TUTTI_INTERNAL_API job_state {
 
   // For rank_link, whose errors concern one rank and do not end the job.
   /// Starts an exchange, also after an error.
-  tutti_request* post(const tutti_exchange& what, std::shared_ptr<void> memory);
+  tutti_request* post(const tutti_exchange& what, std::shared_ptr<void> memory,
+                      std::string_view op = "job");
   /// Whether the request is done; if so, it is released.
   bool done(tutti_request* request);
   /// The link does not wait for these requests any more.
@@ -98,10 +96,26 @@ class TUTTI_INTERNAL_API job_state {
   void lose(int rank, const std::string& why);
   bool is_lost(int rank) const { return lost_.contains(rank); }
 
-  /// Checks that all ranks make the same call with the same arrays, except for the extents along
-  /// `axis`; returns every rank's extent there. -1: there is none; returns the `own` of every rank.
-  /// Waits for `seconds` (0: the time limit).
-  std::vector<std::int64_t> agree(std::string_view op, std::int32_t with,
+  /// f(), the function `op` that the application has called: errors name it. What it throws on this
+  /// rank alone, between its exchanges, the next agree() of the others throws.
+  template <class F>
+  auto call(std::string_view op, F&& f) {
+    if (size_ == 1 || !call_.empty()) return f();
+    const std::shared_ptr<void> end(nullptr, [&](std::nullptr_t) { call_.clear(); });
+    call_ = op;
+    all_throw_ = false;
+    try {
+      return f();
+    } catch (const std::exception& e) {
+      tell(e.what());
+      throw;
+    }
+  }
+
+  /// Checks that all ranks make the same call in the same way, as `how` tells, with the same
+  /// arrays, except for the extents along `axis`; returns every rank's extent there. -1: there is
+  /// none; returns the `own` of every rank. Waits for `seconds` (0: the time limit).
+  std::vector<std::int64_t> agree(std::string_view op, std::string_view how,
                                   std::span<const array_record> arrays, int axis = -1,
                                   std::int64_t own = 0, double seconds = 0);
   /// `own` of all ranks, which give as many.
@@ -134,8 +148,12 @@ class TUTTI_INTERNAL_API job_state {
   void finish() noexcept;
 
  private:
+  std::string named(std::string_view op) const;
+  void tell(const char* why) noexcept;
   void require_sound(std::string_view op) const;
   void check(tutti_status* status, std::string_view op);
+  /// The texts of all ranks, without the end of long ones.
+  std::vector<std::string> texts(std::string_view own, std::string_view op);
   [[noreturn]] void refuse(std::string_view op, std::span<const array_record> arrays, int axis,
                            std::size_t other);
 
@@ -144,6 +162,8 @@ class TUTTI_INTERNAL_API job_state {
   std::uint32_t rank_ = 0;
   std::uint32_t size_ = 1;
   double time_limit_ = 10;
+  std::string call_;                                        ///< of the application
+  bool all_throw_ = false;                                  ///< what agree() has found
   std::string failure_;                                     ///< after it every call fails
   std::map<tutti_request*, std::shared_ptr<void>> memory_;  ///< of requests; of lost ones for ever
   std::vector<tutti_request*> left_;

@@ -13,6 +13,7 @@
 #include "base/env.hpp"
 #include "base/launcher.hpp"
 #include "base/log.hpp"
+#include "base/trace.hpp"
 #include "multi/job/job_state.hpp"
 #include "plugin/loader.hpp"
 #include "tutti/error.hpp"
@@ -75,6 +76,7 @@ std::shared_ptr<job_state> join() {
 std::shared_ptr<job_state> job_of_process() {
   static auto* const joined = [] {
     auto* const made = new std::shared_ptr<job_state>(join());
+    base::trace_enabled();  // a rank that traces nothing has a file, too
     std::atexit([] { job_of_process()->finish(); });
     return made;
   }();

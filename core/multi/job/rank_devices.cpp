@@ -9,8 +9,10 @@
 #include <mutex>
 #include <string>
 
+#include "base/disk_cache.hpp"
 #include "multi/collectives/backend.hpp"
 #include "multi/groups/group_ranks.hpp"
+#include "multi/groups/participants.hpp"
 #include "plugin/raii.hpp"
 #include "runtime/transfer/collectives.hpp"
 #include "tutti/error.hpp"
@@ -33,33 +35,30 @@ class meeting {
 
   const tutti_store* store() const { return &table_; }
   /// No call of the store has come, or will come.
-  void give_up() { plugins::ignore(meet(gives_up, "", nullptr, 0)); }
+  void give_up() { plugins::ignore(meet(gives_up, nullptr, 0)); }
 
  private:
   enum call : std::uint32_t { gives_up, sets, gets };
   struct record {
-    std::uint32_t what = gives_up, bytes = 0;
-    char key[120] = {};
+    std::uint32_t what = gives_up;
     unsigned char data[256] = {};
   };
 
-  static tutti_status* set(void* self, const char* key, const void* data, std::uint64_t bytes) {
-    return static_cast<meeting*>(self)->meet(sets, key, const_cast<void*>(data), bytes);
+  static tutti_status* set(void* self, const char*, const void* data, std::uint64_t bytes) {
+    return static_cast<meeting*>(self)->meet(sets, const_cast<void*>(data), bytes);
   }
-  static tutti_status* get(void* self, const char* key, void* data, std::uint64_t bytes,
+  static tutti_status* get(void* self, const char*, void* data, std::uint64_t bytes,
                            std::uint64_t) {
-    return static_cast<meeting*>(self)->meet(gets, key, data, bytes);
+    return static_cast<meeting*>(self)->meet(gets, data, bytes);
   }
 
-  tutti_status* meet(call what, const char* key, void* data, std::uint64_t bytes) {
+  tutti_status* meet(call what, void* data, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     if (over_) return refuse("a second key");
     over_ = true;
-    record own{what, static_cast<std::uint32_t>(bytes)};
-    const bool fits = bytes <= sizeof own.data && std::strlen(key) < sizeof own.key;
-    if (!fits) own.what = gives_up;
-    if (fits) std::strcpy(own.key, key);
-    if (fits && what == sets) std::memcpy(own.data, data, bytes);
+    record own;
+    if (bytes <= sizeof own.data) own.what = what;
+    if (own.what == sets) std::memcpy(own.data, data, bytes);
     std::vector<record> all;
     try {
       all = job_.gather(std::span<const record>(&own, 1), "all_reduce");
@@ -69,9 +68,6 @@ class meeting {
     const record* value = nullptr;
     for (std::size_t r = 0; r < all.size(); ++r) {
       if (all[r].what == gives_up) return refuse(fmt::format("rank {} cannot", r));
-      if (std::strcmp(all[r].key, own.key) != 0 || all[r].bytes != own.bytes ||
-          (all[r].what == sets && value != nullptr))
-        return refuse(fmt::format("rank {} has another key", r));
       if (all[r].what == sets) value = &all[r];
     }
     if (value == nullptr) return refuse("nobody sets the key");
@@ -102,7 +98,7 @@ std::uint64_t connect(job_state& job, runtime::rank_communicator& own, std::size
         offered |= bit_of(with, static_cast<dtype>(type));
   // Others may still wait in their plugins for a rank that has failed.
   for (const std::int64_t others :
-       job.agree("all_reduce", 0, {}, -1, static_cast<std::int64_t>(offered), 2 * limit))
+       job.agree("all_reduce", "", {}, -1, static_cast<std::int64_t>(offered), 2 * limit))
     offered &= static_cast<std::uint64_t>(others);
   return offered;
 }
@@ -112,12 +108,8 @@ std::uint64_t connect(job_state& job, runtime::rank_communicator& own, std::size
 std::int64_t place_of(const device& on) {
   const detail::opened_device& own = detail::get(on);
   if (!own.plugin->has_collective) return -1;
-  const std::uint64_t plugin = hash_of_bytes(std::as_bytes(std::span(own.plugin->name)));
+  const std::uint64_t plugin = base::fnv1a(own.plugin->name);
   return static_cast<std::int64_t>((plugin & 0x7fffffff) << 16 | (own.index & 0xffff));
-}
-
-array widened(const array& a) {
-  return a.dtype() == dtype::f16 || a.dtype() == dtype::bf16 ? a.astype(dtype::f32) : a;
 }
 
 rank_devices::rank_devices(job_state& job, const std::vector<device>& own,
@@ -128,25 +120,17 @@ rank_devices::rank_devices(job_state& job, const std::vector<device>& own,
     if (place < 0 || place >> 16 != places[0] >> 16) return;
   const std::pair key(places, begins);
   if (!job.connected.contains(key)) {
-    job.agree("all_reduce", 0, {});  // no rank makes another call
     std::vector<const detail::opened_device*> members;
     for (const device& d : own) members.push_back(&detail::get(d));
-    // It has a thread, and so is never destroyed.
-    auto* const all = new runtime::rank_communicator(
-        members, begins[static_cast<std::size_t>(job.rank())], places.size());
-    job.connected[key] = {all, connect(job, *all, job.connected.size())};
+    job.ending([&] {
+      // It has a thread, and so is never destroyed.
+      auto* const all = new runtime::rank_communicator(
+          members, begins[static_cast<std::size_t>(job.rank())], places.size());
+      job.connected[key] = {all, connect(job, *all, job.connected.size())};
+    });
   }
   all_ = job.connected[key].all;
   offered_ = job.connected[key].offered;
-}
-
-rank_devices::rank_devices(const device_group& group, const collective::options& how)
-    : rank_devices(*group.ranks()->state(), group.members(),
-                   how.algorithm == collective::algorithm::automatic && !how.deterministic
-                       ? group.all_ranks().places
-                       : std::vector<std::int64_t>{-1},
-                   group.all_ranks().begins) {
-  have_agreed_ = false;
 }
 
 bool rank_devices::reduce(const reductions_of_devices& values, collective::reduction with) const {
@@ -163,9 +147,8 @@ reductions_of_devices rank_devices::all_reduce(reductions_of_devices values,
     records.push_back(describe(each[0]));
     for (array& a : each) all.push_back(a = contiguous(widened(a).flatten()));
   }
-  if (!have_agreed_) job_.agree("all_reduce", static_cast<std::int32_t>(with), records);
-  eval(all);
   job_.ending([&] {
+    eval(all);
     for (std::vector<array>& each : values) {
       for (const array& a : each) a.wait();  // the time limit is for the other ranks
       each = all_->all_reduce(each, code_of(with), job_.time_limit());

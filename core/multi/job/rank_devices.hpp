@@ -22,23 +22,17 @@ namespace tutti::multi {
 /// different plugins differ in the bits from 16 on.
 std::int64_t place_of(const device& on);
 
-/// f16 and bf16 as f32: MPI does not support them, and NCCL rounds after each addition.
-array widened(const array& a);
-
 /// Arrays by reduction and device.
 using reductions_of_devices = std::vector<std::vector<array>>;
 
 /// What connects devices of all ranks.
 class rank_devices {
  public:
-  /// Called by all ranks, with the places of all devices, and the positions of each rank's first
-  /// one and of the end. The first call for these connects them; a failure on any rank is one of
-  /// all, and stays.
+  /// Called by all ranks, which have agreed on the call, with the places of all devices, and the
+  /// positions of each rank's first one and of the end. The first call for these connects them; a
+  /// failure on any rank is one of all, and stays.
   rank_devices(job_state& job, const std::vector<device>& own,
                const std::vector<std::int64_t>& places, const std::vector<std::size_t>& begins);
-  /// Those of a group over ranks, unless the caller selects an algorithm or an order. The ranks
-  /// agree on each call.
-  rank_devices(const device_group& group, const collective::options& how);
 
   /// Whether these reductions go through the devices: the same on all ranks that have arrays of the
   /// same dtypes and sizes.
@@ -52,7 +46,6 @@ class rank_devices {
   double count_;  // of all devices
   runtime::rank_communicator* all_ = nullptr;
   std::uint64_t offered_ = 0;
-  bool have_agreed_ = true;
 };
 
 }  // namespace tutti::multi

@@ -34,14 +34,13 @@ std::unique_ptr<schedule_policy> make_policy(const loop_options& options, std::s
                                              std::int64_t units) {
   switch (options.policy) {
     case loop_policy::static_equal:
-      return make_static(std::vector<double>(workers, 1.0), units);
+      return make_split(workers, units, std::vector<double>(workers, 1.0));
     case loop_policy::weighted:
-      return options.weights.empty() ? make_measured(workers, units)
-                                     : make_static(options.weights, units);
+      return make_split(workers, units, options.weights);
     case loop_policy::dynamic:
-      return make_dynamic(workers, units, options.time_limit);
+      return make_balanced(workers, units, options.time_limit, 1);
     case loop_policy::work_stealing:
-      return make_work_stealing(workers, units, options.time_limit);
+      return make_balanced(workers, units, options.time_limit, workers);
   }
   throw value_error(options.label + ": unknown policy " +
                     std::to_string(static_cast<int>(options.policy)));

@@ -97,12 +97,11 @@ class worker_estimates {
   std::size_t earlier_ = 0;                 // a worker that would finish a refused chunk earlier
 };
 
-std::unique_ptr<schedule_policy> make_dynamic(std::size_t workers, std::int64_t units,
-                                              std::optional<double> time_limit);
-std::unique_ptr<schedule_policy> make_work_stealing(std::size_t workers, std::int64_t units,
-                                                    std::optional<double> time_limit);
+/// Chunks from `lists` lists: one, or one for each worker, from which idle ones steal.
+std::unique_ptr<schedule_policy> make_balanced(std::size_t workers, std::int64_t units,
+                                               std::optional<double> time_limit, std::size_t lists);
 /// Parts proportional to weights (valid ones, see loop_options); none: measured by probes.
-std::unique_ptr<schedule_policy> make_static(std::vector<double> weights, std::int64_t units);
-std::unique_ptr<schedule_policy> make_measured(std::size_t workers, std::int64_t units);
+std::unique_ptr<schedule_policy> make_split(std::size_t workers, std::int64_t units,
+                                            std::vector<double> weights);
 
 }  // namespace tutti::multi

@@ -2,9 +2,9 @@
 //
 // The policies that split the range once: by weights, or by the speeds measured with probes.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
+#include "multi/groups/participants.hpp"
 #include "multi/loop/schedule.hpp"
 
 namespace tutti::multi {
@@ -22,18 +22,9 @@ class parts_by_weight {
 
   void split(range_list work, std::vector<double> weights) {
     weights_ = std::move(weights);
-    const std::int64_t whole = work.total();
-    // Near 2^63 a rounded float may exceed the available number.
-    const auto before = [whole](double share) {
-      const double units = std::round(static_cast<double>(whole) * share);
-      return units < static_cast<double>(whole) ? static_cast<std::int64_t>(units) : whole;
-    };
-    double below = std::accumulate(weights_.begin(), weights_.end(), 0.0);
-    const double all = below;
+    const std::vector<std::int64_t> cuts = weighted_boundaries(work.total(), weights_);
     for (std::size_t i = weights_.size(); i-- > 0;) {
-      below -= weights_[i];
-      const std::int64_t first = i == 0 ? 0 : before(std::max(0.0, below) / all);
-      parts_[i] = work.take_back(std::max<std::int64_t>(0, work.total() - first));
+      parts_[i] = work.take_back(cuts[i + 1] - cuts[i]);
       piece_[i] = parts_[i].total() / pieces + (parts_[i].total() % pieces != 0 ? 1 : 0);
     }
   }
@@ -121,14 +112,11 @@ class split_once final : public schedule_policy {
 
 }  // namespace
 
-std::unique_ptr<schedule_policy> make_static(std::vector<double> weights, std::int64_t units) {
-  auto made = std::make_unique<split_once>(weights.size(), units);
-  made->set_weights(std::move(weights));
+std::unique_ptr<schedule_policy> make_split(std::size_t workers, std::int64_t units,
+                                            std::vector<double> weights) {
+  auto made = std::make_unique<split_once>(workers, units);
+  if (!weights.empty()) made->set_weights(std::move(weights));
   return made;
-}
-
-std::unique_ptr<schedule_policy> make_measured(std::size_t workers, std::int64_t units) {
-  return std::make_unique<split_once>(workers, units);
 }
 
 }  // namespace tutti::multi

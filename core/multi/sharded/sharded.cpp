@@ -101,6 +101,15 @@ std::vector<array> exchanged(const sharded& a, const device_group& group, int ax
   return out;
 }
 
+// Checks that all ranks cut in the same way.
+void agree_on_cuts(const device_group& group, std::string_view op, int axis,
+                   const std::vector<std::int64_t>& cuts,
+                   const std::vector<multi::array_record>& arrays) {
+  if (!group.ranks()) return;
+  const std::string how = fmt::format("axis {} cut at {}", axis, fmt::join(cuts, ", "));
+  group.ranks()->state()->agree(op, how, arrays);
+}
+
 bool over_one_job(const device_group& a, const device_group& b) {
   return a.ranks() != nullptr && b.ranks() != nullptr && a.ranks()->state() == b.ranks()->state();
 }
@@ -119,20 +128,23 @@ sharded::sharded(device_group group, int axis, std::vector<std::int64_t> boundar
 
 sharded sharded::from_parts(const device_group& group, const std::vector<array>& parts,
                             integer axis) {
-  std::vector<array> own = multi::on_members(group, parts, "sharded");
-  const int along = checked_axis(own[0].shape(), axis, "sharded");
-  multi::require_agreement(group, own, along, "sharded");
-  const tutti::shape joined = multi::joined_extents(own, along, "sharded");
-  std::vector<std::int64_t> extents, cuts{0};
-  for (const array& p : own) extents.push_back(p.shape()[along]);
-  if (const job* ranks = group.ranks()) {
-    multi::array_record record = multi::describe(own[0]);
-    record.extents[along] = joined[along];
-    ranks->state()->agree("sharded", along, std::vector{record}, along);
-    extents = ranks->all_gather(array::from(extents, group[0])).to_vector<std::int64_t>();
-  }
-  for (const std::int64_t n : extents) cuts.push_back(graph::extent_sum(cuts.back(), n, "sharded"));
-  return {group, along, std::move(cuts), std::move(own)};
+  return multi::called(group, "sharded", [&]() -> sharded {
+    std::vector<array> own = multi::on_members(group, parts, "sharded");
+    const int along = checked_axis(own[0].shape(), axis, "sharded");
+    multi::require_agreement(group, own, along, "sharded");
+    const tutti::shape joined = multi::joined_extents(own, along, "sharded");
+    std::vector<std::int64_t> extents, cuts{0};
+    for (const array& p : own) extents.push_back(p.shape()[along]);
+    if (const job* ranks = group.ranks()) {
+      multi::array_record record = multi::describe(own[0]);
+      record.extents[along] = joined[along];
+      ranks->state()->agree("sharded", fmt::format("axis {}", along), std::vector{record}, along);
+      extents = ranks->all_gather(array::from(extents, group[0])).to_vector<std::int64_t>();
+    }
+    for (const std::int64_t n : extents)
+      cuts.push_back(graph::extent_sum(cuts.back(), n, "sharded"));
+    return {group, along, std::move(cuts), std::move(own)};
+  });
 }
 
 sharded sharded::from_replicas(const device_group& group, const std::vector<array>& copies) {
@@ -175,24 +187,28 @@ std::string sharded::str() const {
 }
 
 sharded shard(const array& a, const device_group& group, integer axis, const shares& by) {
-  const int along = checked_axis(graph::get(a, "shard").extents, axis, "shard");
-  const auto cuts = by.boundaries(a.shape()[along], group);
-  if (group.ranks()) group.ranks()->state()->agree("shard", along, std::vector{multi::describe(a)});
-  const array whole = group.ranks() ? multi::of_all_ranks(*group.ranks(), a) : a;
-  std::vector<array> parts;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    const interval own = interval_of(cuts, group.first() + i);
-    parts.push_back(piece(whole, along, own.first, own.last).to(group[i]));
-  }
-  return {group, along, cuts, multi::on_members(group, parts, "shard")};
+  return multi::called(group, "shard", [&]() -> sharded {
+    const int along = checked_axis(graph::get(a, "shard").extents, axis, "shard");
+    const auto cuts = by.boundaries(a.shape()[along], group);
+    agree_on_cuts(group, "shard", along, cuts, {multi::describe(a)});
+    const array whole = group.ranks() ? multi::of_all_ranks(*group.ranks(), a) : a;
+    std::vector<array> parts;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const interval own = interval_of(cuts, group.first() + i);
+      parts.push_back(piece(whole, along, own.first, own.last).to(group[i]));
+    }
+    return {group, along, cuts, multi::on_members(group, parts, "shard")};
+  });
 }
 
 sharded replicate(const array& a, const device_group& group, const collective::options& how) {
-  const graph::node& n = graph::get(a, "replicate");
-  bool member = n.device == nullptr;
-  for (const device& d : group) member |= d == a.device();
-  const array start = member ? a : a.to(group[0]);
-  return sharded::from_replicas(group, collective::broadcast(group, start, how));
+  return multi::called(group, "replicate", [&]() -> sharded {
+    const graph::node& n = graph::get(a, "replicate");
+    bool member = n.device == nullptr;
+    for (const device& d : group) member |= d == a.device();
+    const array start = member ? a : a.to(group[0]);
+    return sharded::from_replicas(group, collective::broadcast(group, start, how));
+  });
 }
 
 std::vector<sharded> replicate(const std::vector<array>& arrays, const device_group& group,
@@ -203,15 +219,19 @@ std::vector<sharded> replicate(const std::vector<array>& arrays, const device_gr
 }
 
 sharded reshard(const sharded& a, const device_group& group, integer axis, const shares& by) {
-  const int along = checked_axis(a.shape(), axis, "reshard");
-  const auto cuts = by.boundaries(a.shape()[along], group);
-  if (!a.replicated() && over_one_job(a.group(), group))
-    return {group, along, cuts, exchanged(a, group, along, cuts)};
-  if (!a.replicated() && a.group().ranks()) return shard(a.gather(group[0]), group, along, by);
-  std::vector<array> parts;
-  for (std::size_t i = 0; i < group.size(); ++i)
-    parts.push_back(region(a, along, interval_of(cuts, group.first() + i), group[i]));
-  return {group, along, cuts, std::move(parts)};
+  return multi::called(group, "reshard", [&]() -> sharded {
+    const int along = checked_axis(a.shape(), axis, "reshard");
+    const auto cuts = by.boundaries(a.shape()[along], group);
+    if (!a.replicated() && over_one_job(a.group(), group)) {
+      agree_on_cuts(group, "reshard", along, cuts, {});
+      return {group, along, cuts, exchanged(a, group, along, cuts)};
+    }
+    if (!a.replicated() && a.group().ranks()) return shard(a.gather(group[0]), group, along, by);
+    std::vector<array> parts;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      parts.push_back(region(a, along, interval_of(cuts, group.first() + i), group[i]));
+    return {group, along, cuts, std::move(parts)};
+  });
 }
 
 sharded replicate(const sharded& a, const device_group& group) {

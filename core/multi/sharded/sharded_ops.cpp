@@ -4,6 +4,8 @@
 // collectives.
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "multi/groups/group_ranks.hpp"
@@ -109,64 +111,37 @@ resolved_axes resolve(const sharded& a, const reduce_options& over, std::string_
 
 using reducer = array (*)(const array&, const reduce_options&);
 
-// The result of a rank for reduce_across; without elements, that of the first rank that has some.
-array of_ranks(const sharded& a, const std::vector<device>& members,
-               const std::vector<array>& values, reducer local, const reduce_options& over,
-               collective::reduction with, const collective::options& how) {
-  const job& ranks = *a.group().ranks();
-  if (a.dtype() == dtype::boolean)  // on all ranks, also on those without elements
-    throw dtype_error("reduction of " + a.str() + ": bool is not reduced over devices");
-  array own;
-  if (!members.empty()) {
-    own = collective::reduce(device_group(members), values, members[0], with, how).to(a.group()[0]);
-  } else {
-    shape extents = a.parts()[0].shape();
-    extents[a.axis()] = 1;
-    own = local(zeros(extents, a.dtype(), a.group()[0]), over);
-  }
-  const auto& begins = a.group().all_ranks().begins;
-  const auto has_some = [&](int r) {
-    const auto rank = static_cast<std::size_t>(r);
-    return a.boundaries()[begins[rank]] < a.boundaries()[begins[rank + 1]];
-  };
-  int first = 0, with_some = 0;
-  for (int r = ranks.size() - 1; r >= 0; --r)
-    if (has_some(r)) first = r, ++with_some;
-  if (with_some < ranks.size()) {  // all ranks know it
-    const array other = ranks.broadcast(own, first);
-    if (members.empty()) own = other;
-  }
-  return ranks.all_reduce(own, with);
+// What changes no minimum, or no maximum, of such an array.
+array no_extreme(const shape& extents, dtype type, const device& on, collective::reduction with) {
+  const bool is_min = with == collective::reduction::min;
+  if (!is_integral(type)) return full(extents, is_min ? HUGE_VAL : -HUGE_VAL, type, on);
+  const auto most = std::numeric_limits<std::int64_t>::max() >> (64 - 8 * size_of(type));
+  const array largest =
+      is_unsigned(type) ? bitwise_not(zeros(extents, type, on)) : full(extents, most, type, on);
+  return is_min ? largest : bitwise_not(largest);
 }
 
-// Members without elements have no minimum: the others reduce, then all get the result.
 sharded reduce_across(const sharded& a, reducer local, const reduce_options& over,
-                      collective::reduction with, const collective::options& how,
-                      bool skips_empty) {
-  std::vector<device> members;
+                      collective::reduction with, const collective::options& how) {
+  const bool ordered = with == collective::reduction::min || with == collective::reduction::max;
   std::vector<array> values;
-  for (std::size_t i = 0; i < a.parts().size(); ++i) {
-    if (skips_empty && a.parts()[i].shape()[a.axis()] == 0 && a.shape()[a.axis()] != 0) continue;
-    members.push_back(a.group()[i]);
-    values.push_back(local(a.parts()[i], over));
+  for (array part : a.parts()) {
+    shape extents = part.shape();
+    if (ordered && extents[a.axis()] < std::min<std::int64_t>(1, a.shape()[a.axis()])) {
+      extents[a.axis()] = 1;
+      part = no_extreme(extents, a.dtype(), part.device(), with);
+    }
+    values.push_back(local(part, over));
   }
-  if (members.size() == a.group().size() && !(skips_empty && a.group().ranks()))
-    return sharded::from_replicas(a.group(), collective::all_reduce(a.group(), values, with, how));
-  if (a.group().ranks()) {
-    const array total = of_ranks(a, members, values, local, over, with, how);
-    return sharded::from_replicas(a.group(), collective::broadcast(a.group().local(), total, how));
-  }
-  const device_group some(members);
-  return replicate(collective::reduce(some, values, some[0], with, how), a.group(), how);
+  return sharded::from_replicas(a.group(), collective::all_reduce(a.group(), values, with, how));
 }
 
 sharded reduce(const sharded& a, reducer local, const reduce_options& over,
-               collective::reduction with, const collective::options& how, std::string_view op,
-               bool skips_empty = false) {
+               collective::reduction with, const collective::options& how, std::string_view op) {
   const auto here = [&](const std::vector<array>& p) { return local(p[0], over); };
   if (a.replicated()) return map_parts(here, {a});
   const resolved_axes axes = resolve(a, over, op);
-  if (axes.crosses) return reduce_across(a, local, over, with, how, skips_empty);
+  if (axes.crosses) return reduce_across(a, local, over, with, how);
   std::vector<array> parts;
   for (const array& p : a.parts()) parts.push_back(local(p, over));
   return {a.group(), axes.split_axis, a.boundaries(), std::move(parts)};
@@ -226,11 +201,11 @@ sharded prod(const sharded& a, const reduce_options& over, const collective::opt
 }
 
 sharded min(const sharded& a, const reduce_options& over, const collective::options& how) {
-  return reduce(a, tutti::min, over, collective::reduction::min, how, "min", true);
+  return reduce(a, tutti::min, over, collective::reduction::min, how, "min");
 }
 
 sharded max(const sharded& a, const reduce_options& over, const collective::options& how) {
-  return reduce(a, tutti::max, over, collective::reduction::max, how, "max", true);
+  return reduce(a, tutti::max, over, collective::reduction::max, how, "max");
 }
 
 sharded mean(const sharded& a, const reduce_options& over, const collective::options& how) {

@@ -56,8 +56,7 @@ array take_over_ranks(const sharded& a, const array& indices, int axis) {
   const device on = a.group()[0];
   const std::int64_t rows = a.shape()[axis];
   const array own = op::index_values(indices, "take").astype(dtype::i64).flatten().to(on);
-  const std::vector<std::int64_t> counts =
-      ranks.all_gather(array::from({own.size()}, on)).to_vector<std::int64_t>();
+  const std::vector<std::int64_t> counts = job.agree("take", "", {}, -1, own.size());
   std::vector<std::int64_t> all = ranks.all_gather(own).to_vector<std::int64_t>();
   for (std::int64_t& index : all) {
     if (index < -rows || index >= rows)
@@ -104,8 +103,10 @@ array take(const sharded& a, const array& indices, integer axis) {
   const device on = indices.device();
   if (a.replicated()) return take(a.gather(on), indices, along);
   if (a.group().ranks())
-    return along == a.axis() ? take_over_ranks(a, indices, along)
-                             : take(a.gather(on), indices, along);
+    return multi::called(a.group(), "take", [&] {
+      return along == a.axis() ? take_over_ranks(a, indices, along)
+                               : take(a.gather(on), indices, along);
+    });
   if (along == a.axis()) {
     if (a.shape()[along] == 0 || indices.size() == 0)
       return take(a.parts()[0].to(on), indices, along);

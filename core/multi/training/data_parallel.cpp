@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include "multi/collectives/over_ranks.hpp"
+#include "multi/groups/group_ranks.hpp"
 #include "multi/groups/participants.hpp"
 #include "tutti/multi.hpp"
 
@@ -81,26 +81,15 @@ class member_step {
   double share_ = 0;
 };
 
-// Sums over all devices, in buckets of parameters of one dtype, flattened and concatenated.
+// Sums over all devices, in buckets of parameters, the last ones first.
 void reduce_gradients(const device_group& group, gradients_by_member& gradients,
                       const data_parallel_options& options) {
-  const std::vector<array> like = gradients[0];
-  std::vector<std::size_t> ends{like.size()};  // of the buckets, and the begin of the last one
-  gradients_by_member joined;                  // by bucket
-  while (ends.back() > 0) {
-    const std::size_t last = ends.back();
-    std::size_t first = last - 1;
-    std::size_t bytes = like[first].nbytes();
-    while (first > 0 && like[first - 1].dtype() == like[first].dtype() &&
-           bytes + like[first - 1].nbytes() <= options.bucket_bytes)
-      bytes += like[--first].nbytes();
+  for (std::vector<array>& own : gradients) std::reverse(own.begin(), own.end());
+  const auto buckets = multi::buckets_of(gradients[0], options.bucket_bytes, false);
+  gradients_by_member joined;  // by bucket
+  for (const multi::bucket& b : buckets) {
     joined.emplace_back();
-    for (const auto& own : gradients) {
-      std::vector<array> flat;
-      for (std::size_t p = first; p < last; ++p) flat.push_back(own[p].flatten());
-      joined.back().push_back(multi::join(flat, 0));
-    }
-    ends.push_back(first);
+    for (const auto& own : gradients) joined.back().push_back(multi::joined(own, b));
   }
   if (group.ranks() && !joined.empty()) {
     joined = multi::over_ranks::sums(group, joined, options.collectives);
@@ -109,16 +98,11 @@ void reduce_gradients(const device_group& group, gradients_by_member& gradients,
       bucket =
           collective::all_reduce(group, bucket, collective::reduction::sum, options.collectives);
   }
-  for (std::size_t b = 0; b < joined.size(); ++b)
-    for (std::size_t m = 0; m < group.size(); ++m) {
-      std::int64_t at = 0;
-      for (std::size_t p = ends[b + 1]; p < ends[b]; ++p) {
-        array& g = gradients[m][p];
-        const std::int64_t end = at + g.size();
-        g = multi::piece(joined[b][m], 0, at, end).reshape(g.shape());
-        at = end;
-      }
-    }
+  for (std::size_t m = 0; m < group.size(); ++m) {
+    for (std::size_t b = 0; b < joined.size(); ++b)
+      multi::separate(joined[b][m], buckets[b], gradients[m]);
+    std::reverse(gradients[m].begin(), gradients[m].end());
+  }
 }
 
 std::vector<sharded> replicas(const device_group& group, const gradients_by_member& values) {
@@ -130,19 +114,6 @@ std::vector<sharded> replicas(const device_group& group, const gradients_by_memb
   }
   return out;
 }
-
-// Rows of the ranks of a job.
-struct rows_of_ranks {
-  rows_of_ranks(const tutti::job& job, std::int64_t own, const device& on)
-      : all(job.all_gather(array::from({own}, on)).to_vector<std::int64_t>()) {}
-
-  std::int64_t total() const { return std::accumulate(all.begin(), all.end(), std::int64_t{0}); }
-  int first() const {
-    return static_cast<int>(
-        std::find_if(all.begin(), all.end(), [](std::int64_t n) { return n > 0; }) - all.begin());
-  }
-  std::vector<std::int64_t> all;
-};
 
 // The mean of the members' states, weighted by their rows. State that is not floating is that of
 // the first member with rows.
@@ -236,21 +207,25 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
 parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
                                         const std::vector<sharded>& state,
                                         const std::vector<array>& batch, random::key key) const {
-  std::vector<sharded> split;
-  for (const array& a : batch) {
-    if (a.ndim() == 0 || a.dim(0) != batch[0].dim(0))
-      throw shape_error("data_parallel: rows of the batch differ: " + batch[0].shape().str() +
-                        " and " + a.shape().str());
-    split.push_back(shard(a, group_.local(), 0, options_.batches));
-  }
-  return step_of_rank(parameters, state, split, key);
+  return multi::called(group_, "data_parallel", [&] {
+    std::vector<sharded> split;
+    for (const array& a : batch) {
+      if (a.ndim() == 0 || a.dim(0) != batch[0].dim(0))
+        throw shape_error("data_parallel: rows of the batch differ: " + batch[0].shape().str() +
+                          " and " + a.shape().str());
+      split.push_back(shard(a, group_.local(), 0, options_.batches));
+    }
+    return step_of_rank(parameters, state, split, key);
+  });
 }
 
 parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
                                         const std::vector<sharded>& state,
                                         const std::vector<sharded>& batch, random::key key) const {
-  check_batch(group_, batch);
-  return step_of_rank(parameters, state, group_.ranks() ? parts_of_rank(batch) : batch, key);
+  return multi::called(group_, "data_parallel", [&] {
+    check_batch(group_, batch);
+    return step_of_rank(parameters, state, group_.ranks() ? parts_of_rank(batch) : batch, key);
+  });
 }
 
 // `batch`: over the members of this rank, or without arrays.
@@ -265,12 +240,14 @@ parallel_step data_parallel::step_of_rank(const std::vector<sharded>& parameters
   const job* const ranks = group_.ranks();
   const std::vector<std::int64_t> none(group_.size() + 1, 0);
   const std::vector<std::int64_t>& cuts = ranks && batch.empty() ? none : check_batch(local, batch);
-  std::optional<rows_of_ranks> of_ranks;
+  std::vector<std::int64_t> of_ranks{cuts.back()};  // rows
   if (ranks) {
-    of_ranks.emplace(*ranks, cuts.back(), group_[0]);
+    of_ranks = ranks->state()->agree("data_parallel",
+                                     fmt::format("bucket_bytes = {}", options_.bucket_bytes), {},
+                                     -1, cuts.back());
     key = random::fold_in(key, ranks->rank());
   }
-  const std::int64_t rows = ranks ? of_ranks->total() : cuts.back();
+  const std::int64_t rows = std::accumulate(of_ranks.begin(), of_ranks.end(), std::int64_t{0});
   if (rows == 0)
     throw shape_error("data_parallel: no rows in " +
                       (batch.empty() ? "any batch" : batch[0].str()));
@@ -324,7 +301,9 @@ parallel_step data_parallel::step_of_rank(const std::vector<sharded>& parameters
   parallel_step out{losses[0], {}, {}};
   for (std::size_t i = 1; i < losses.size(); ++i) out.loss = out.loss + losses[i];
   if (group_.size() > 1 || ranks) {
-    out.state = mean_state(group_, members, options_, ranks ? of_ranks->first() : 0);
+    const auto first =
+        std::find_if(of_ranks.begin(), of_ranks.end(), [](std::int64_t n) { return n > 0; });
+    out.state = mean_state(group_, members, options_, static_cast<int>(first - of_ranks.begin()));
   } else {
     out.state = replicas(group_, {members[0].state()});
   }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <exception>
 #include <map>
@@ -33,21 +32,15 @@ using detail::opened_device;
 using graph::collective_call;
 using members_list = std::vector<const opened_device*>;
 
-std::mutex& communicators_mutex() {
-  static auto* const mutex = new std::mutex;
-  return *mutex;
-}
+struct known_communicators {
+  std::mutex mutex;
+  std::map<members_list, communicators> all;
+  std::uint64_t made = 0;
+};
 
-std::map<members_list, communicators>& all_communicators() {
-  static auto* const all = new std::map<members_list, communicators>;
-  return *all;
-}
-
-// Different from those of all other groups, in this process and in others.
-std::string new_identifier() {
-  static std::atomic<std::uint64_t> made{0};
-  return fmt::format("tutti-{}-{}-{}", getpid(),
-                     std::chrono::system_clock::now().time_since_epoch().count(), ++made);
+known_communicators& known() {
+  static auto* const groups = new known_communicators;
+  return *groups;
 }
 
 // The members get the ranks from `first` on. Throws device_error.
@@ -71,10 +64,13 @@ communicators create(const members_list& members, std::size_t first, tutti_commu
 }
 
 communicators participants_of(const members_list& members) {
-  const std::lock_guard lock(communicators_mutex());
-  const auto [found, is_new] = all_communicators().try_emplace(members);
+  const std::lock_guard lock(known().mutex);
+  const auto [found, is_new] = known().all.try_emplace(members);
   if (!is_new) return found->second;
-  const std::string identifier = new_identifier();
+  // Different from those of all other groups, in this process and in others.
+  const std::string identifier =
+      fmt::format("tutti-{}-{}-{}", getpid(),
+                  std::chrono::system_clock::now().time_since_epoch().count(), ++known().made);
   tutti_communicator_desc desc{};
   desc.identifier = identifier.c_str();
   desc.size = static_cast<std::uint32_t>(members.size());
@@ -90,10 +86,9 @@ communicators participants_of(const members_list& members) {
 // call creates a new group.
 void abandon(const members_list& members, const communicators& failed) {
   plugins::ignore(members[0]->plugin->collective.abort(failed->front()));
-  const std::lock_guard lock(communicators_mutex());
-  const auto found = all_communicators().find(members);
-  if (found != all_communicators().end() && found->second == failed)
-    all_communicators().erase(found);
+  const std::lock_guard lock(known().mutex);
+  const auto found = known().all.find(members);
+  if (found != known().all.end() && found->second == failed) known().all.erase(found);
 }
 
 // ---- a call in progress
@@ -107,12 +102,7 @@ struct member_work {
   tutti_event* event = nullptr;
 };
 
-struct running_call {
-  tutti_collective kind;
-  tutti_reduction reduction;
-  double time_limit;
-  std::string label;
-  rank_communicator* ranks;
+struct running_call : graph::collective_kind {
   members_list devices;
   communicators participants;
   time_point deadline;
@@ -210,7 +200,7 @@ tutti_view flat_view(const buffer_block& block, std::int64_t offset, dtype type,
 
 void launch_all(graph::node& n) {
   // One lock for all, so that all members see the calls in the same order.
-  static auto* const thread = new base::background_thread<std::unique_ptr<running_call>>(
+  static auto* const thread = new base::background_thread<std::shared_ptr<running_call>>(
       [](auto& call) { follow(*call); }, base::wait_at_exit);
   collective_call& call = *n.collective().call;
   call.drop_results();  // those of a launch that failed
@@ -222,15 +212,8 @@ void launch_all(graph::node& n) {
     throw device_error(
         call.label + ": the collectives of " + devices[0]->plugin->name + " have failed before",
         TUTTI_ERROR_UNSUPPORTED, 0, false, devices[0]->name);
-  auto running = std::make_unique<running_call>();
-  running->kind = call.kind;
-  running->reduction = call.reduction;
-  running->time_limit = call.time_limit;
-  running->label = call.label;
-  running->ranks = call.ranks;
-  running->devices = devices;
-  running->participants = participants;
-  running->deadline = deadline_after(call.time_limit);
+  const auto running = std::make_shared<running_call>(
+      running_call{{call}, devices, participants, deadline_after(call.time_limit), {}, {}});
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const graph::node& input = *n.inputs[i];
     const graph::node& base = graph::base_of(input);
@@ -247,24 +230,19 @@ void launch_all(graph::node& n) {
     running->members.push_back(std::move(m));
     running->ends.push_back(expect_from_host(*devices[i]));
   }
-  struct member_blocks {
-    buffer_block *source, *target;
-  };
-  std::vector<member_blocks> held;
-  for (const member_work& m : running->members) held.push_back({m.source, m.target});
-  for (const member_blocks& m : held) {
+  for (const member_work& m : running->members) {
     m.source->retain();
     m.target->retain();
   }
   call.ends = running->ends;
   try {
     if (call.ranks != nullptr)
-      call.ranks->add([all = std::shared_ptr(std::move(running))] { follow(*all); });
+      call.ranks->add([running] { follow(*running); });
     else
-      thread->add(std::move(running));
+      thread->add(running);
   } catch (...) {
     call.ends.clear();
-    for (const member_blocks& m : held) {
+    for (const member_work& m : running->members) {
       m.source->release();
       m.target->release();
     }

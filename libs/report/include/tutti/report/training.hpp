@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tutti/device.hpp"
+#include "tutti/device_group.hpp"
 #include "tutti/export.hpp"
 #include "tutti/report/metrics.hpp"
 #include "tutti/report/page.hpp"
@@ -44,6 +45,9 @@ struct training_report {
   std::vector<titled_figure> figures{};
 
   TUTTI_API void add_device(const device& used);
+  /// Those of all members; with a group over the ranks of a job, whose ranks all call it, those of
+  /// all ranks, as "rank 1 cuda:0".
+  TUTTI_API void add_devices(const device_group& used);
   /// An example of the test part: caption and mark follow from the class numbers. Throws
   /// index_error for invalid class numbers.
   TUTTI_API void add_example(host_array pixels, std::int64_t truth, std::int64_t answer);
