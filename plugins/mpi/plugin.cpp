@@ -16,101 +16,37 @@
 #include <thread>
 #include <vector>
 
+#include "mpi/all_reduce.hpp"
 #include "sdk/status.hpp"
 #include "tutti/communication.h"
 
 struct tutti_job {
   MPI_Comm values = MPI_COMM_NULL;
+  MPI_Comm reductions = MPI_COMM_NULL;
   MPI_Comm questions = MPI_COMM_NULL;  ///< queries of ranks that miss others, and answers
   int rank = 0;
   int size = 1;
-  bool is_ours = false;        ///< MPI was initialised here, not by the application
-  bool has_variables = false;  ///< of the tools interface, MPI_T
-  /// Open MPI's variable that selects the algorithm of MPI_Iallreduce, unless the user has.
-  MPI_T_cvar_handle algorithm = MPI_T_CVAR_HANDLE_NULL;
+  bool is_ours = false;  ///< MPI was initialised here, not by the application
+  tutti::mpi::reductions sums;
 };
 
 struct tutti_request {
   tutti_job* job;
   MPI_Request request = MPI_REQUEST_NULL;
+  int segments = 0;                 ///< of all_reduce, that are not done
   std::vector<int> counts, places;  ///< of all_gather
 };
 
 namespace {
 
 using namespace tutti::sdk;
+using tutti::mpi::check;
 using clock_type = std::chrono::steady_clock;
 
 constexpr int question = 1, answer = 2;
 constexpr auto time_for_answers = std::chrono::seconds(1);
 // The others are computing for long: leave the processor to them.
 constexpr auto time_to_sleep = std::chrono::seconds(1);
-
-void check(int code, const char* function) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = {};
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw plugin_error(TUTTI_ERROR_DRIVER, std::string(function) + ": " + text, code);
-}
-
-// Integers wrap, so signedness does not matter for sums and products.
-MPI_Datatype type_of(int32_t dtype, bool ordered) {
-  switch (dtype) {
-    case TUTTI_I8:
-      return ordered ? MPI_INT8_T : MPI_UINT8_T;
-    case TUTTI_I16:
-      return ordered ? MPI_INT16_T : MPI_UINT16_T;
-    case TUTTI_I32:
-      return ordered ? MPI_INT32_T : MPI_UINT32_T;
-    case TUTTI_I64:
-      return ordered ? MPI_INT64_T : MPI_UINT64_T;
-    case TUTTI_U8:
-      return MPI_UINT8_T;
-    case TUTTI_U16:
-      return MPI_UINT16_T;
-    case TUTTI_U32:
-      return MPI_UINT32_T;
-    case TUTTI_U64:
-      return MPI_UINT64_T;
-    case TUTTI_F32:
-      return MPI_FLOAT;
-    case TUTTI_F64:
-      return MPI_DOUBLE;
-    default:
-      throw_unsupported("all_reduce: dtype " + std::to_string(dtype));
-  }
-}
-
-// MPI does not specify NaN.
-template <class T, bool largest>
-void extreme(void* in, void* inout, int* count, MPI_Datatype*) {
-  const T* const a = static_cast<const T*>(in);
-  T* const b = static_cast<T*>(inout);
-  for (int i = 0; i < *count; ++i)
-    if (a[i] != a[i] || (largest ? a[i] > b[i] : a[i] < b[i])) b[i] = a[i];
-}
-
-MPI_Op extreme_of(bool is_double, bool largest) {
-  const auto made = [](MPI_User_function* function) {
-    MPI_Op op = MPI_OP_NULL;
-    check(MPI_Op_create(function, 1, &op), "MPI_Op_create");
-    return op;
-  };
-  static const MPI_Op ops[] = {made(extreme<float, false>), made(extreme<float, true>),
-                               made(extreme<double, false>), made(extreme<double, true>)};
-  return ops[2 * is_double + largest];
-}
-
-MPI_Op op_of(int32_t reduction, int32_t dtype) {
-  if (reduction == TUTTI_REDUCE_SUM) return MPI_SUM;
-  if (reduction == TUTTI_REDUCE_PROD) return MPI_PROD;
-  const bool largest = reduction == TUTTI_REDUCE_MAX;
-  if (!largest && reduction != TUTTI_REDUCE_MIN)
-    throw_unsupported("all_reduce: reduction " + std::to_string(reduction));
-  if (dtype == TUTTI_F32 || dtype == TUTTI_F64) return extreme_of(dtype == TUTTI_F64, largest);
-  return largest ? MPI_MAX : MPI_MIN;
-}
 
 void say(const tutti_job& job, int to, int what) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -158,12 +94,18 @@ void give_answers(const tutti_job& job) {
           : missing + " did not come" + late + "it has died, is late, or does something else");
 }
 
+bool is_done(tutti_request& r) {
+  r.job->sums.progress();
+  int done = 0;
+  check(MPI_Test(&r.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done != 0 && r.segments == 0;
+}
+
 void wait_for(tutti_request& r, double seconds) {
   const auto start = clock_type::now();
-  for (int done = 0;;) {
-    for (int i = 0; i < 64 && done == 0; ++i)
-      check(MPI_Test(&r.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done != 0) return;
+  while (true) {
+    for (int i = 0; i < 64; ++i)
+      if (is_done(r)) return;
     give_answers(*r.job);
     const auto passed = clock_type::now() - start;
     if (std::chrono::duration<double>(passed).count() > seconds) throw_missing(*r.job, seconds);
@@ -174,18 +116,6 @@ void wait_for(tutti_request& r, double seconds) {
   }
 }
 
-MPI_T_cvar_handle algorithm_variable(tutti_job& job) {
-  int level = 0, index = 0, count = 0, selected = 0;
-  MPI_T_cvar_handle found = MPI_T_CVAR_HANDLE_NULL;
-  job.has_variables = MPI_T_init_thread(MPI_THREAD_SERIALIZED, &level) == MPI_SUCCESS;
-  if (job.has_variables &&
-      MPI_T_cvar_get_index("coll_libnbc_iallreduce_algorithm", &index) == MPI_SUCCESS &&
-      MPI_T_cvar_handle_alloc(index, nullptr, &found, &count) == MPI_SUCCESS &&
-      MPI_T_cvar_read(found, &selected) == MPI_SUCCESS && selected == 0)
-    return found;
-  return MPI_T_CVAR_HANDLE_NULL;
-}
-
 void begin_mpi(tutti_job& job) {
   int begun = 0, level = MPI_THREAD_SINGLE;
   check(MPI_Initialized(&begun), "MPI_Initialized");
@@ -194,7 +124,6 @@ void begin_mpi(tutti_job& job) {
   else
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
   job.is_ours = begun == 0;
-  if (job.is_ours) job.algorithm = algorithm_variable(job);
   if (level < MPI_THREAD_SERIALIZED)
     throw_unsupported("MPI without threads: it takes MPI_Init_thread with MPI_THREAD_SERIALIZED");
 }
@@ -203,12 +132,13 @@ tutti_status* init(tutti_job** out, uint32_t* rank, uint32_t* size) {
   return guarded([&] {
     static tutti_job job;
     begin_mpi(job);
-    for (MPI_Comm* made : {&job.values, &job.questions}) {
+    for (MPI_Comm* made : {&job.values, &job.questions, &job.reductions}) {
       check(MPI_Comm_dup(MPI_COMM_WORLD, made), "MPI_Comm_dup");
       check(MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     }
     check(MPI_Comm_rank(job.values, &job.rank), "MPI_Comm_rank");
     check(MPI_Comm_size(job.values, &job.size), "MPI_Comm_size");
+    job.sums.open(job.reductions);
     *rank = static_cast<uint32_t>(job.rank);
     *size = static_cast<uint32_t>(job.size);
     *out = &job;
@@ -218,7 +148,6 @@ tutti_status* init(tutti_job** out, uint32_t* rank, uint32_t* size) {
 void finalize(tutti_job* job) {
   int ended = 0;
   if (!job->is_ours || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
-  if (job->has_variables) MPI_T_finalize();
   MPI_Finalize();
 }
 
@@ -235,24 +164,6 @@ int all_gather(tutti_job& job, const tutti_exchange& what, tutti_request& r) {
                          r.counts.data(), r.places.data(), MPI_BYTE, job.values, &r.request);
 }
 
-int all_reduce(tutti_job& job, const tutti_exchange& what, tutti_request& r) {
-  const bool ordered = what.reduction == TUTTI_REDUCE_MIN || what.reduction == TUTTI_REDUCE_MAX;
-  const MPI_Datatype type = type_of(what.dtype, ordered);
-  int width = 1;
-  check(MPI_Type_size(type, &width), "MPI_Type_size");
-  const int count = static_cast<int>(what.bytes) / width;
-  const auto select = [&job](int algorithm) {
-    if (job.algorithm != MPI_T_CVAR_HANDLE_NULL) MPI_T_cvar_write(job.algorithm, &algorithm);
-  };
-  // In place, Open MPI takes binomial trees for any size. Rabenseifner's algorithm (3) sends half
-  // as many bytes or fewer, but with fewer elements than ranks Open MPI replaces it by a ring.
-  if (count >= job.size) select(3);
-  const int code = MPI_Iallreduce(MPI_IN_PLACE, what.data, count, type,
-                                  op_of(what.reduction, what.dtype), job.values, &r.request);
-  select(0);
-  return code;
-}
-
 int begin_exchange(tutti_job& job, const tutti_exchange& what, tutti_request& r) {
   const int bytes = static_cast<int>(what.bytes), peer = static_cast<int>(what.peer);
   switch (what.kind) {
@@ -263,7 +174,8 @@ int begin_exchange(tutti_job& job, const tutti_exchange& what, tutti_request& r)
     case TUTTI_EXCHANGE_BROADCAST:
       return MPI_Ibcast(what.data, bytes, MPI_BYTE, peer, job.values, &r.request);
     case TUTTI_EXCHANGE_ALL_REDUCE:
-      return all_reduce(job, what, r);
+      job.sums.begin(what, r.segments);
+      return MPI_SUCCESS;
     case TUTTI_EXCHANGE_ALL_GATHER:
       return all_gather(job, what, r);
     default:
@@ -273,18 +185,15 @@ int begin_exchange(tutti_job& job, const tutti_exchange& what, tutti_request& r)
 
 tutti_status* begin(tutti_job* job, const tutti_exchange* what, tutti_request** request) {
   return guarded([&] {
-    auto made = std::make_unique<tutti_request>(tutti_request{job, MPI_REQUEST_NULL, {}, {}});
+    auto made = std::make_unique<tutti_request>(tutti_request{job, MPI_REQUEST_NULL, 0, {}, {}});
     check(begin_exchange(*job, read_struct(what, "tutti_exchange"), *made), "the exchange");
-    *request = made.release();
+    *request = made.release();  // from here on the reductions know it
+    job->sums.progress();
   });
 }
 
 tutti_status* test(tutti_request* request, uint32_t* done) {
-  return guarded([&] {
-    int flag = 0;
-    check(MPI_Test(&request->request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
-    *done = static_cast<uint32_t>(flag);
-  });
+  return guarded([&] { *done = is_done(*request) ? 1 : 0; });
 }
 
 tutti_status* wait(tutti_request* request, double seconds) {
@@ -294,7 +203,7 @@ tutti_status* wait(tutti_request* request, double seconds) {
   });
 }
 
-// Open MPI's MPI_Iallreduce and functions of reductions need host memory.
+// MPI_Reduce_local needs host memory.
 uint32_t takes_cuda_memory(tutti_job*, int32_t kind) {
   int takes = 0;
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
