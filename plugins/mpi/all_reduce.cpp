@@ -91,6 +91,13 @@ void reductions::open(MPI_Comm messages) {
   check(MPI_Comm_rank(messages, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(messages, &ranks_), "MPI_Comm_size");
   requests_.fill(MPI_REQUEST_NULL);
+  MPI_Comm near = MPI_COMM_NULL;
+  int count = 0;
+  check(MPI_Comm_split_type(messages, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near),
+        "MPI_Comm_split_type");
+  check(MPI_Comm_size(near, &count), "MPI_Comm_size");
+  check(MPI_Comm_free(&near), "MPI_Comm_free");
+  has_network_ = count < ranks_;
 }
 
 void reductions::begin(const tutti_exchange& what, int& left) {
@@ -104,7 +111,7 @@ void reductions::begin(const tutti_exchange& what, int& left) {
   const auto bytes = static_cast<std::int64_t>(what.bytes), count = bytes / width;
   s.how = schedule_of(ranks_, bytes);
   s.left = &left;
-  left = segments_of(ranks_, bytes);
+  left = has_network_ ? segments_of(ranks_, bytes) : 1;
   for (std::int64_t i = 0; i < left; ++i) {
     const std::int64_t from = i * count / left;
     s.data = static_cast<std::byte*>(what.data) + from * width;
@@ -159,7 +166,7 @@ void reductions::each_part(slot& s, blocks b, F f) const {
 void reductions::post(std::size_t i) {
   slot& s = slots_[i];
   const segment& of = s.of;
-  const round r = round_of(of.how, s.round, rank_, ranks_);
+  const messages r = round_of(of.how, s.round, rank_, ranks_);
   MPI_Request* const first = &requests_[i * most_messages];
   MPI_Request* next = first;
   std::byte* added = s.scratch.data();
@@ -178,7 +185,7 @@ void reductions::post(std::size_t i) {
 
 void reductions::end_round(slot& s) const {
   const segment& of = s.of;
-  const round r = round_of(of.how, s.round++, rank_, ranks_);
+  const messages r = round_of(of.how, s.round++, rank_, ranks_);
   if (!r.adds) return;
   // In a doubling both ranks add the higher one's value to the lower one's, for the same bits.
   const bool is_lower = of.how == schedule::doubling && rank_ < r.from;

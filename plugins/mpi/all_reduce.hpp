@@ -59,7 +59,8 @@ class reductions {
 
   MPI_Comm messages_ = MPI_COMM_NULL;
   int rank_ = 0, ranks_ = 1, tag_ = 0;
-  int pending_ = 0;  ///< segments in slots
+  int pending_ = 0;           ///< segments in slots
+  bool has_network_ = false;  ///< not all ranks share a memory
   std::deque<segment> waiting_;
   std::array<slot, most_at_once> slots_;
   std::array<MPI_Request, most_at_once * most_messages> requests_;

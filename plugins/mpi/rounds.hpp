@@ -37,11 +37,12 @@ inline schedule schedule_of(int ranks, std::int64_t bytes) {
 inline int depth_of(int ranks) { return std::bit_width(static_cast<unsigned>(ranks) - 1); }
 
 /// The segments of a value, which are sent at the same time: one is added, or waits for a latency,
-/// while others use the link. More rounds need more of them. Those above 512 KB leave the caches,
-/// and below 64 KB messages cost more than they hide.
+/// while others use the link. More and smaller messages cost the processors more. Ranks that share
+/// a memory need one: their processors copy the messages, and hide nothing.
 inline int segments_of(int ranks, std::int64_t bytes) {
-  constexpr std::int64_t least = 64 << 10, most = 512 << 10;
-  const std::int64_t hiding = std::min<std::int64_t>(depth_of(ranks) + 1, bytes / least);
+  constexpr std::int64_t least = 64 << 10, most = 1 << 20;
+  const std::int64_t hiding =
+      std::min({std::int64_t{4}, depth_of(ranks) + std::int64_t{1}, bytes / least});
   return static_cast<int>(std::max({std::int64_t{1}, hiding, (bytes + most - 1) / most}));
 }
 
@@ -59,7 +60,7 @@ void each_run(blocks b, int ranks, F f) {
 }
 
 /// One message each way; a rank is -1 if there is none.
-struct round {
+struct messages {
   int to = -1, from = -1;
   blocks sent, received;
   bool adds = false;  ///< what is received to what is there; otherwise it replaces that
@@ -74,7 +75,7 @@ inline int rounds_of(schedule how, int ranks) {
 
 /// Round k of `rank`. What it sends is what the other rank receives in its round k. The value has
 /// as many blocks as there are ranks.
-inline round round_of(schedule how, int k, int rank, int ranks) {
+inline messages round_of(schedule how, int k, int rank, int ranks) {
   const int depth = depth_of(ranks);
   if (how == schedule::doubling) {
     const blocks whole{0, ranks};
@@ -84,8 +85,8 @@ inline round round_of(schedule how, int k, int rank, int ranks) {
     const bool is_first = more > 0 && k == 0;
     if (is_first || k == depth) {
       if (!is_paired) return {};
-      return is_first == acts ? round{-1, rank ^ 1, {}, whole, acts}
-                              : round{rank ^ 1, -1, whole, {}};
+      return is_first == acts ? messages{-1, rank ^ 1, {}, whole, acts}
+                              : messages{rank ^ 1, -1, whole, {}};
     }
     if (!acts) return {};
     const int place = is_paired ? rank / 2 : rank - more;
@@ -98,7 +99,8 @@ inline round round_of(schedule how, int k, int rank, int ranks) {
   const int reach = (ranks + (1 << level) - 1) >> level, skip = (reach + 1) / 2;
   const int ahead = (rank + skip) % ranks, behind = (rank + ranks - skip) % ranks;
   const blocks own{rank, reach - skip}, others{ahead, reach - skip};
-  return adds ? round{ahead, behind, others, own, true} : round{behind, ahead, own, others, false};
+  return adds ? messages{ahead, behind, others, own, true}
+              : messages{behind, ahead, own, others, false};
 }
 
 }  // namespace tutti::mpi

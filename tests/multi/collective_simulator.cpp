@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "graph/node.hpp"
+#include "mpi/rounds.hpp"
 #include "multi/job/job_state.hpp"
 #include "tutti/ops.hpp"
 
@@ -21,6 +22,7 @@ namespace tutti_test {
 namespace {
 
 using tutti::array;
+namespace mpi = tutti::mpi;
 
 constexpr double most_reduced = 4 << 20;  // of a message, as in job.cpp
 
@@ -181,25 +183,6 @@ double latest(const std::vector<double>& times) {
   return times.empty() ? 0 : *std::max_element(times.begin(), times.end());
 }
 
-mpi_algorithm quickest(const cluster& c, double bytes) {
-  static std::map<std::tuple<int, double, double, double, double, double>, mpi_algorithm> known;
-  const auto [at, is_new] =
-      known.try_emplace({c.ranks, c.slow_link, bytes, c.rank.latency, c.rank.seconds_per_byte,
-                         c.rank.add_seconds_per_byte});
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto a : {mpi_algorithm::doubling, mpi_algorithm::rabenseifner, mpi_algorithm::ring,
-                       mpi_algorithm::tree}) {
-    if (!is_new) break;
-    std::vector<step> steps;
-    std::vector<int> last(static_cast<std::size_t>(c.ranks), -1);
-    add_all_reduce(steps, last, bytes, a);
-    const double seconds = latest(simulate(steps, ranks_of(c)));
-    if (seconds < least) at->second = a;
-    least = std::min(least, seconds);
-  }
-  return at->second;
-}
-
 // A part of a bucket that passes all steps on its own.
 struct piece {
   double bytes, ready;
@@ -290,69 +273,51 @@ recorded read_graph(const tutti::device_group& group, const std::vector<array>& 
   return graph_reader(group, values).read(results);
 }
 
-std::string name_of(mpi_algorithm a) {
-  constexpr const char* names[] = {"doubling", "Rabenseifner", "ring", "tree"};
-  return names[static_cast<int>(a)];
-}
-
-void add_all_reduce(std::vector<step>& steps, std::vector<int>& last, double bytes,
-                    mpi_algorithm how) {
-  const int p = static_cast<int>(last.size());
-  rounds r(steps, last);
-  if (how == mpi_algorithm::ring) {
-    for (int round = 0; round < 2 * (p - 1); ++round) {
+void add_all_reduce(std::vector<step>& steps, const std::vector<int>& start, double bytes,
+                    int ranks) {
+  const int simulated = static_cast<int>(start.size());
+  const mpi::schedule how = mpi::schedule_of(ranks, static_cast<std::int64_t>(bytes));
+  const bool gathers = how == mpi::schedule::gather;
+  const int segments = mpi::segments_of(ranks, static_cast<std::int64_t>(bytes));
+  const double block = bytes / segments / (gathers ? 1 : ranks);
+  for (int s = 0; s < segments; ++s) {
+    std::vector<int> last = start;
+    rounds r(steps, last);
+    for (int k = 0; k < mpi::rounds_of(how, ranks); ++k) {
       r.begin();
-      for (int i = 0; i < p; ++i) r.send(i, (i + 1) % p, bytes / p, round < p - 1);
+      for (int i = 0; i < simulated; ++i) {
+        const mpi::messages now = mpi::round_of(how, k, i, ranks);
+        if (now.to < 0) continue;
+        const bool adds = mpi::round_of(how, k, now.to, ranks).adds;
+        r.send(i, simulated < ranks ? (i + 1) % simulated : now.to, now.sent.count * block, adds);
+      }
     }
-    return;
-  }
-  const int whole = static_cast<int>(std::bit_floor(static_cast<unsigned>(p)));
-  if (how == mpi_algorithm::tree) {
-    const int top = whole == p ? p : 2 * whole;
-    for (int distance = 1; distance < p; distance *= 2) {
-      r.begin();
-      for (int i = 0; i + distance < p; i += 2 * distance) r.send(i + distance, i, bytes, true);
-    }
-    for (int distance = top / 2; distance > 0; distance /= 2) {
-      r.begin();
-      for (int i = 0; i + distance < p; i += 2 * distance) r.send(i, i + distance, bytes, false);
-    }
-    return;
-  }
-  const int more = p - whole;  // the first 2 * more ranks act in pairs
-  const auto acting = [more](int i) { return i < more ? 2 * i + 1 : i + more; };
-  const auto exchange = [&](int distance, double size, bool adds) {
     r.begin();
-    for (int i = 0; i < whole; ++i) r.send(acting(i), acting(i ^ distance), size, adds);
-  };
-  r.begin();
-  for (int i = 0; i < more; ++i) r.send(2 * i, 2 * i + 1, bytes, true);
-  if (how == mpi_algorithm::doubling) {
-    for (int distance = 1; distance < whole; distance *= 2) exchange(distance, bytes, true);
-  } else {
-    for (int parts = 2; parts <= whole; parts *= 2) exchange(whole / parts, bytes / parts, true);
-    for (int parts = whole; parts >= 2; parts /= 2) exchange(whole / parts, bytes / parts, false);
+    for (int i = 0; gathers && i < simulated; ++i) r.send(i, i, (ranks - 1) * bytes, true);
   }
-  r.begin();
-  for (int i = 0; i < more; ++i) r.send(2 * i + 1, 2 * i, bytes, false);
 }
 
 cluster_sum sum_over(const cluster& c, const std::vector<double>& buckets,
                      const std::vector<double>& ready) {
   cluster_sum out;
-  const std::vector<endpoint> all = ranks_of(c);
+  std::vector<endpoint> all = ranks_of(c);
   std::vector<int> last(all.size(), -1);
   std::vector<step> steps;
   add_agreement(steps, last);
   const double agreement = latest(simulate(steps, all));  // before any work begins
 
   std::vector<piece> pieces;
+  const auto is_circulant = [&](const piece& p) {
+    return mpi::schedule_of(c.ranks, static_cast<std::int64_t>(p.bytes)) ==
+           mpi::schedule::circulant;
+  };
   for (std::size_t b = 0; b < buckets.size(); ++b)
     for (double cut = 0; cut < buckets[b]; cut += most_reduced)
       pieces.push_back({std::min(most_reduced, buckets[b] - cut), ready[b]});
-  const auto largest = std::max_element(pieces.begin(), pieces.end(),
-                                        [](auto& a, auto& b) { return a.bytes < b.bytes; });
-  out.chosen = quickest(c, largest->bytes);
+  if (c.slow_link == 1 && c.slow_rank == 1 && std::ranges::all_of(pieces, is_circulant)) {
+    all.resize(2);  // all ranks do the same at the same time
+    last.resize(2);
+  }
 
   // Pieces on their way back delay others within the rank, and those the messages.
   std::vector<double> come;
@@ -364,12 +329,12 @@ cluster_sum sum_over(const cluster& c, const std::vector<double>& buckets,
     steps.clear();
     std::vector<std::size_t> ends;  // of each piece's steps
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      for (int r = 0; r < c.ranks; ++r) {
-        last[static_cast<std::size_t>(r)] = static_cast<int>(steps.size());
-        const double at = r + 1 == c.ranks ? slow.on_host[i] : usual.on_host[i];
-        steps.push_back({r, r, 0, false, {-1, -1}, at});
+      for (std::size_t r = 0; r < all.size(); ++r) {
+        const double at = r + 1 == all.size() ? slow.on_host[i] : usual.on_host[i];
+        last[r] = static_cast<int>(steps.size());
+        steps.push_back({static_cast<int>(r), static_cast<int>(r), 0, false, {-1, -1}, at});
       }
-      add_all_reduce(steps, last, pieces[i].bytes, quickest(c, pieces[i].bytes));
+      add_all_reduce(steps, last, pieces[i].bytes, c.ranks);
       ends.push_back(steps.size());
     }
     const std::vector<double> times = simulate(steps, all);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums over the devices of a simulated cluster. The steps within a rank are those that Tutti's
-// collectives record in the graph; the messages between ranks are the usual algorithms of MPI; a
+// collectives record in the graph; the messages between ranks are those of the plugin mpi; a
 // discrete simulation gives the times of both.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "tutti/collective.hpp"
@@ -42,15 +41,11 @@ struct recorded {
 recorded read_graph(const tutti::device_group& group, const std::vector<tutti::array>& results,
                     const std::vector<tutti::array>& values);
 
-enum class mpi_algorithm { doubling, rabenseifner, ring, tree };
-std::string name_of(mpi_algorithm a);
-
-/// Appends an all-reduce over ranks 0 to last.size() - 1; last[r] is the step after which rank r
-/// begins, or -1, and becomes the one after which it has the sum. As in MPICH and Open MPI
-/// (R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19, 2005): unless the
-/// number of ranks is a power of two, doubling and rabenseifner first add some ranks to others.
-void add_all_reduce(std::vector<step>& steps, std::vector<int>& last, double bytes,
-                    mpi_algorithm how);
+/// Appends the messages of an all-reduce over the ranks (plugins/mpi/rounds.hpp). start[r] is the
+/// step after which rank r begins, or -1. Fewer than all ranks stand for all: those of a circulant
+/// graph do the same, so that each can get the message of any other.
+void add_all_reduce(std::vector<step>& steps, const std::vector<int>& start, double bytes,
+                    int ranks);
 
 struct cluster {
   int ranks = 2, devices = 1;  ///< devices of each rank
@@ -62,7 +57,6 @@ struct cluster {
 struct cluster_sum {
   double seconds = 0;
   double between_ranks = 0;  ///< when the last message has come, without the agreement before
-  mpi_algorithm chosen{};    ///< of the largest message: the quickest one, alone
 };
 
 /// As over_ranks.cpp sums buckets of bytes, each ready after so many seconds, over all devices: in

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <limits>
 #include <stdexcept>
@@ -99,6 +100,58 @@ BOOST_AUTO_TEST_CASE(reduces_views_and_larger_arrays) {
         require(got[static_cast<std::size_t>(row * 301 + column)] ==
                     folded(column * 1001 + 3 + 7 * row, j.size(), reduction::sum),
                 "a view");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(reduces_large_arrays_of_every_dtype) {
+  on_ranks([](const job& j) {
+    const auto of_rank = [](dtype type, int r) {
+      return ((arange(0, 33001, 1, dtype::i32) * 7 + r * 2) % 3 + 1).astype(type);
+    };
+    for (const dtype type : all_dtypes)
+      for (const reduction with : {reduction::sum, reduction::prod, reduction::min}) {
+        if (type == dtype::boolean || (is_complex(type) && with != reduction::sum)) continue;
+        array expected = of_rank(type, 0);
+        for (int r = 1; r < j.size(); ++r) {
+          const array next = of_rank(type, r);
+          expected = with == reduction::sum    ? expected + next
+                     : with == reduction::prod ? expected * next
+                                               : minimum(expected, next);
+        }
+        require(all(j.all_reduce(of_rank(type, j.rank()), with) == expected).item<bool>(),
+                text_of(j, type, expected.shape()));
+      }
+  });
+}
+
+// Sizes that go by different messages; -0 and 0 are equal.
+BOOST_AUTO_TEST_CASE(reductions_have_the_same_bits_on_all_ranks) {
+  on_ranks([](const job& j) {
+    for (const std::int64_t n : {5, 6001, 150001}) {
+      const array signs = full({2}, j.rank() % 2 == 0 ? 0.0 : -0.0, dtype::f32);
+      const array drawn = random::normal({static_cast<std::uint64_t>(j.rank())}, {n});
+      const array own = concatenate(std::vector{signs, drawn}, 0);
+      for (const reduction with : {reduction::sum, reduction::prod, reduction::min}) {
+        const std::vector<float> all = j.all_gather(j.all_reduce(own, with)).to_vector<float>();
+        const std::size_t each = static_cast<std::size_t>(n) + 2;
+        for (std::size_t r = 1; r < static_cast<std::size_t>(j.size()); ++r)
+          require(std::memcmp(&all[r * each], all.data(), each * sizeof all[0]) == 0,
+                  "rank " + std::to_string(r) + " of " + std::to_string(n) + " elements");
+      }
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(many_reductions_are_under_way_at_once) {
+  on_ranks([](const job& j) {
+    std::vector<array> list;
+    for (int i = 0; i < 50; ++i) list.push_back(full({i % 7 * 1000 + 1}, i + j.rank(), dtype::f32));
+    const std::vector<array> sums = j.all_reduce(list, reduction::sum, 1);
+    for (int i = 0; i < 50; ++i) {
+      const double expected = j.size() * (i + (j.size() - 1) / 2.0);
+      const array& sum = sums[static_cast<std::size_t>(i)];
+      require(min(sum).item<float>() == expected && max(sum).item<float>() == expected, "a sum");
+    }
   });
 }
 

@@ -55,7 +55,7 @@ class message_copy {
 class transfer {
  public:
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  ///< of a message
-  /// For reductions: one chunk is sent while the next is added. Open MPI 4 does not split them.
+  /// For reductions: one chunk is sent while the next is added.
   static constexpr std::uint64_t most_reduced = std::uint64_t{4} << 20;
 
   /// Starts `what` for `bytes` of the values, beginning at `from`.
