@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -88,9 +89,10 @@ double throughput(const device& on) {
   const std::string key = "throughput of f32 products\n" + kind_of(on);
   const std::lock_guard lock(mutex);
   if (const auto found = known->find(key); found != known->end()) return found->second;
+  double value = 0;
   const std::optional<std::string> kept = base::program_cache().load(key);
-  const double value = kept ? std::stod(*kept) : measure(on);
-  if (!kept) base::program_cache().store(key, fmt::format("{}", value));
+  if (kept) std::from_chars(kept->data(), kept->data() + kept->size(), value);
+  if (!(value > 0)) base::program_cache().store(key, fmt::format("{}", value = measure(on)));
   return known->emplace(key, value).first->second;
 }
 
