@@ -119,12 +119,6 @@ static void store_tile(global T* c, const Target* t, const T* tile, long width) 
   store_part(c, t, tile, width);
 }
 
-// A pointer for three rows: rows 1 and 2 after it are in the addresses of x86.
-#define OF_ROW(r)                  \
-  ((r) < 3   ? a[(r)*a_row]        \
-   : (r) < 6 ? a3[((r)-3) * a_row] \
-   : (r) < 9 ? a6[((r)-6) * a_row] \
-             : a9[((r)-9) * a_row])
 // Row r of A. Each pointer is that of three rows: their distances are in the addresses of x86.
 #define OF_ROW(r)                  \
   ((r) < 3   ? a[(r)*a_row]        \

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "sdk/status.hpp"
 
@@ -22,66 +23,78 @@ using namespace tutti::sdk;
 
 constexpr int tags = 1 << 15;  // those that every MPI has
 
-// Integers wrap, so signedness does not matter for sums and products.
-MPI_Datatype type_of(int32_t dtype, bool ordered) {
-  switch (dtype) {
-    case TUTTI_I8:
-      return ordered ? MPI_INT8_T : MPI_UINT8_T;
-    case TUTTI_I16:
-      return ordered ? MPI_INT16_T : MPI_UINT16_T;
-    case TUTTI_I32:
-      return ordered ? MPI_INT32_T : MPI_UINT32_T;
-    case TUTTI_I64:
-      return ordered ? MPI_INT64_T : MPI_UINT64_T;
-    case TUTTI_U8:
-      return MPI_UINT8_T;
-    case TUTTI_U16:
-      return MPI_UINT16_T;
-    case TUTTI_U32:
-      return MPI_UINT32_T;
-    case TUTTI_U64:
-      return MPI_UINT64_T;
-    case TUTTI_F32:
-      return MPI_FLOAT;
-    case TUTTI_F64:
-      return MPI_DOUBLE;
+// MPI's own operations are not for this: Open MPI 4.1 saturates integers of 8 and 16 bits, and MPI
+// does not specify NaN. sum[i] = f(value[i], sum[i])
+template <class T, class F>
+void combine(const void* value, void* sum, std::int64_t count) {
+  const T* const a = static_cast<const T*>(value);
+  T* const b = static_cast<T*>(sum);
+  for (std::int64_t i = 0; i < count; ++i) b[i] = F::of(a[i], b[i]);
+}
+
+struct sum_of {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a + b);
+  }
+};
+struct product_of {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(1u * a * b);  // unsigned, not int
+  }
+};
+template <bool largest>
+struct extreme_of {
+  template <class T>
+  static T of(T a, T b) {
+    return a != a || (largest ? a > b : a < b) ? a : b;  // NaN propagates
+  }
+};
+
+template <class T>
+combination combination_of(int32_t reduction) {
+  using wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                               std::type_identity<T>>::type;
+  switch (reduction) {
+    case TUTTI_REDUCE_SUM:
+      return {sizeof(T), combine<wrapping, sum_of>};
+    case TUTTI_REDUCE_PROD:
+      return {sizeof(T), combine<wrapping, product_of>};
+    case TUTTI_REDUCE_MIN:
+      return {sizeof(T), combine<T, extreme_of<false>>};
+    case TUTTI_REDUCE_MAX:
+      return {sizeof(T), combine<T, extreme_of<true>>};
     default:
-      throw_unsupported("all_reduce: dtype " + std::to_string(dtype));
+      throw_unsupported("all_reduce: reduction " + std::to_string(reduction));
   }
 }
 
-// MPI does not specify NaN.
-template <class T, bool largest>
-void extreme(void* in, void* inout, int* count, MPI_Datatype*) {
-  const T* const a = static_cast<const T*>(in);
-  T* const b = static_cast<T*>(inout);
-  for (int i = 0; i < *count; ++i)
-    if (a[i] != a[i] || (largest ? a[i] > b[i] : a[i] < b[i])) b[i] = a[i];
-}
-
-MPI_Op extreme_of(bool is_double, bool largest) {
-  const auto made = [](MPI_User_function* function) {
-    MPI_Op op = MPI_OP_NULL;
-    check(MPI_Op_create(function, 1, &op), "MPI_Op_create");
-    return op;
-  };
-  static const MPI_Op ops[] = {made(extreme<float, false>), made(extreme<float, true>),
-                               made(extreme<double, false>), made(extreme<double, true>)};
-  return ops[2 * is_double + largest];
-}
-
-MPI_Op op_of(int32_t reduction, int32_t dtype) {
-  if (reduction == TUTTI_REDUCE_SUM) return MPI_SUM;
-  if (reduction == TUTTI_REDUCE_PROD) return MPI_PROD;
-  const bool largest = reduction == TUTTI_REDUCE_MAX;
-  if (!largest && reduction != TUTTI_REDUCE_MIN)
-    throw_unsupported("all_reduce: reduction " + std::to_string(reduction));
-  if (dtype == TUTTI_F32 || dtype == TUTTI_F64) return extreme_of(dtype == TUTTI_F64, largest);
-  return largest ? MPI_MAX : MPI_MIN;
-}
-
-void add(void* value, void* sum, std::int64_t count, MPI_Datatype type, MPI_Op op) {
-  check(MPI_Reduce_local(value, sum, static_cast<int>(count), type, op), "MPI_Reduce_local");
+combination combination_of(int32_t dtype, int32_t reduction) {
+  switch (dtype) {
+    case TUTTI_I8:
+      return combination_of<std::int8_t>(reduction);
+    case TUTTI_I16:
+      return combination_of<std::int16_t>(reduction);
+    case TUTTI_I32:
+      return combination_of<std::int32_t>(reduction);
+    case TUTTI_I64:
+      return combination_of<std::int64_t>(reduction);
+    case TUTTI_U8:
+      return combination_of<std::uint8_t>(reduction);
+    case TUTTI_U16:
+      return combination_of<std::uint16_t>(reduction);
+    case TUTTI_U32:
+      return combination_of<std::uint32_t>(reduction);
+    case TUTTI_U64:
+      return combination_of<std::uint64_t>(reduction);
+    case TUTTI_F32:
+      return combination_of<float>(reduction);
+    case TUTTI_F64:
+      return combination_of<double>(reduction);
+    default:
+      throw_unsupported("all_reduce: dtype " + std::to_string(dtype));
+  }
 }
 
 }  // namespace
@@ -101,13 +114,9 @@ void reductions::open(MPI_Comm messages) {
 }
 
 void reductions::begin(const tutti_exchange& what, int& left) {
-  const bool ordered = what.reduction == TUTTI_REDUCE_MIN || what.reduction == TUTTI_REDUCE_MAX;
   segment s;
-  s.type = type_of(what.dtype, ordered);
-  s.op = op_of(what.reduction, what.dtype);
-  int width = 1;
-  check(MPI_Type_size(s.type, &width), "MPI_Type_size");
-  s.width = width;
+  s.by = combination_of(what.dtype, what.reduction);
+  const std::int64_t width = s.by.width;
   const auto bytes = static_cast<std::int64_t>(what.bytes), count = bytes / width;
   s.how = schedule_of(ranks_, bytes);
   s.left = &left;
@@ -144,7 +153,7 @@ void reductions::enter(std::size_t i) {
   ++pending_;
   s.round = 0;
   const bool gathers = s.of.how == schedule::gather;
-  const auto bytes = static_cast<std::size_t>(s.of.count * s.of.width);
+  const auto bytes = static_cast<std::size_t>(s.of.count * s.of.by.width);
   const std::size_t needed = gathers ? bytes * static_cast<std::size_t>(ranks_) : bytes;
   if (s.scratch.size() < needed) s.scratch.resize(needed);
   if (gathers) std::memcpy(&s.scratch[bytes * static_cast<std::size_t>(rank_)], s.of.data, bytes);
@@ -159,7 +168,7 @@ void reductions::each_part(slot& s, blocks b, F f) const {
   std::byte* const from = gathers ? s.scratch.data() : s.of.data;
   each_run(b, ranks_, [&](int first, int last) {
     const std::int64_t at = place(first), count = place(last) - at;
-    if (count > 0) f(from + at * s.of.width, count);
+    if (count > 0) f(from + at * s.of.by.width, count);
   });
 }
 
@@ -171,13 +180,14 @@ void reductions::post(std::size_t i) {
   MPI_Request* next = first;
   std::byte* added = s.scratch.data();
   each_part(s, r.received, [&](std::byte* at, std::int64_t count) {
-    check(MPI_Irecv(r.adds ? added : at, static_cast<int>(count), of.type, r.from, of.tag,
-                    messages_, next++),
+    check(MPI_Irecv(r.adds ? added : at, static_cast<int>(count * of.by.width), MPI_BYTE, r.from,
+                    of.tag, messages_, next++),
           "MPI_Irecv");
-    added += count * of.width;
+    added += count * of.by.width;
   });
   each_part(s, r.sent, [&](std::byte* at, std::int64_t count) {
-    check(MPI_Isend(at, static_cast<int>(count), of.type, r.to, of.tag, messages_, next++),
+    check(MPI_Isend(at, static_cast<int>(count * of.by.width), MPI_BYTE, r.to, of.tag, messages_,
+                    next++),
           "MPI_Isend");
   });
   s.open = static_cast<int>(next - first);
@@ -191,9 +201,9 @@ void reductions::end_round(slot& s) const {
   const bool is_lower = of.how == schedule::doubling && rank_ < r.from;
   std::byte* come = s.scratch.data();
   each_part(s, r.received, [&](std::byte* own, std::int64_t count) {
-    add(is_lower ? own : come, is_lower ? come : own, count, of.type, of.op);
-    if (is_lower) std::memcpy(own, come, static_cast<std::size_t>(count * of.width));
-    come += count * of.width;
+    of.by.add(is_lower ? own : come, is_lower ? come : own, count);
+    if (is_lower) std::memcpy(own, come, static_cast<std::size_t>(count * of.by.width));
+    come += count * of.by.width;
   });
 }
 
@@ -204,10 +214,10 @@ void reductions::advance(std::size_t i) {
     if (s.open > 0) return;
   }
   if (s.of.how == schedule::gather) {
-    const std::int64_t bytes = s.of.count * s.of.width;
+    const std::int64_t bytes = s.of.count * s.of.by.width;
     std::memcpy(s.of.data, s.scratch.data(), static_cast<std::size_t>(bytes));
     for (int r = 1; r < ranks_; ++r)
-      add(s.scratch.data() + r * bytes, s.of.data, s.of.count, s.of.type, s.of.op);
+      s.of.by.add(s.scratch.data() + r * bytes, s.of.data, s.of.count);
   }
   --*s.of.left;
   s.of.left = nullptr;

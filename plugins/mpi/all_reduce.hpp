@@ -19,6 +19,12 @@ namespace tutti::mpi {
 /// Throws sdk::plugin_error unless `code` is MPI_SUCCESS.
 void check(int code, const char* function);
 
+/// How the elements of a dtype are reduced: sum[i] from value[i] and sum[i].
+struct combination {
+  std::int64_t width = 1;  ///< bytes of an element
+  void (*add)(const void* value, void* sum, std::int64_t count) = nullptr;
+};
+
 class reductions {
  public:
   /// Before the first begin(): `messages` is for reductions only.
@@ -35,10 +41,9 @@ class reductions {
   static constexpr std::size_t most_at_once = 16, most_messages = 4;  // of a round: two each way
 
   struct segment {
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Op op = MPI_OP_NULL;
+    combination by;
     std::byte* data = nullptr;
-    std::int64_t count = 0, width = 0;  ///< elements, and bytes of one
+    std::int64_t count = 0;  ///< of elements
     schedule how{};
     int tag = 0;
     int* left = nullptr;  ///< null: the slot is free

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(reduces_views_and_larger_arrays) {
 BOOST_AUTO_TEST_CASE(reduces_large_arrays_of_every_dtype) {
   on_ranks([](const job& j) {
     const auto of_rank = [](dtype type, int r) {
-      return ((arange(0, 33001, 1, dtype::i32) * 7 + r * 2) % 3 + 1).astype(type);
+      return ((arange(0, 33001, 1, dtype::i32) * 7 + r * 2) % 5 - 2).astype(type);  // some wrap
     };
     for (const dtype type : all_dtypes)
       for (const reduction with : {reduction::sum, reduction::prod, reduction::min}) {
@@ -328,6 +328,10 @@ BOOST_AUTO_TEST_CASE(ranks_that_disagree_are_named_and_go_on) {
     require_text(message_of<value_error>([&] { j.broadcast(zeros({1}), first ? 0 : 1); }),
                  {"broadcast", "root 0 on rank 0", "root 1 on rank 1"});
     require_text(message_of<value_error>([&] {
+                   j.all_gather(ones({3, 4}), first ? 0 : 1);
+                 }),
+                 {"all_gather: axis 0 on rank 0 and axis 1 on rank 1"});
+    require_text(message_of<value_error>([&] {
                    j.all_reduce({zeros({2}), zeros({3})}, reduction::sum, first ? 100 : 4);
                  }),
                  {"all_reduce: sum with bucket_bytes = 100,", "after 2 arrays on rank 0",
@@ -384,6 +388,16 @@ BOOST_AUTO_TEST_CASE(what_one_rank_throws_the_others_are_told) {
     check("shard", "shard: axis", [&] { shard(zeros({4, 4}), group, bad ? 2 : 0); });
     check("sharded", "sharded: 2 arrays for 1 devices",
           [&] { sharded::from_parts(group, std::vector<array>(bad ? 2 : 1, zeros({2})), 0); });
+    check("call (barrier)", "mine", [&] {
+      j.call("call", [&] {
+        try {  // which all ranks throw
+          j.all_reduce(zeros({bad ? 2 : 3}));
+        } catch (const shape_error&) {
+        }
+        if (bad) throw value_error("mine");
+        j.barrier();
+      });
+    });
     // In a function of the application, after some exchanges of the call.
     const data_parallel gradient(
         [bad](const std::vector<array>& p, const std::vector<array>& b) -> array {

@@ -10,6 +10,7 @@
 #include "members.hpp"
 #include "tutti/counters.hpp"
 #include "tutti/error.hpp"
+#include "tutti/grad.hpp"
 #include "tutti/multi.hpp"
 #include "tutti_test/fails.hpp"
 
@@ -286,6 +287,18 @@ BOOST_AUTO_TEST_CASE(operands_that_do_not_fit) {
   const array scalar = put({{}, {1}}, group[0]);
   FAILS(shape_error, shard(scalar, group), "0-d");
   check_like(replicate(scalar, group), scalar);
+}
+
+BOOST_AUTO_TEST_CASE(an_extreme_has_no_gradient_in_parts_without_elements) {
+  for_each_split([](const device_group& group, const shares& by) {
+    for (const double value : {2.0, HUGE_VAL}) {
+      const array x = tutti::full({2}, value, dtype::f32, group[0]);
+      const array got = tutti::grad([&](const array& a) {
+        return min(shard(a, group, 0, by), {}).parts()[0].to(group[0]);
+      })(x);
+      BOOST_TEST(sum(got).item<float>() == 1);
+    }
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

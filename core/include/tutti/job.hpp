@@ -25,8 +25,9 @@
 // rank and if send() gets an array that is being differentiated; device_error TUTTI_ERROR_TIMEOUT
 // with the ranks that did not call within the time limit. After that every call throws, and the end
 // of the process ends the job. What is thrown on one rank alone, such as dtype_error for its
-// arguments, the others throw as value_error with the rank and the text. Errors of an exchange
-// begin with the function that was called, also if it was one of a group.
+// arguments, the others throw as value_error with the rank and the text, except of exchange(),
+// send() and receive(), which they wait for until the time limit. Errors of an exchange begin with
+// the function that was called, also if it was one of a group.
 #pragma once
 
 #include <cstdint>

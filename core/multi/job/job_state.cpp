@@ -102,7 +102,7 @@ std::string job_state::named(std::string_view op) const {
 }
 
 void job_state::tell(const char* why) noexcept {
-  if (all_throw_ || !failure_.empty() || !lost_.empty()) return;
+  if (why == agreed_error_ || !failure_.empty() || !lost_.empty()) return;
   call_record own;
   own.threw = 1;
   try {
@@ -188,25 +188,32 @@ std::vector<std::int64_t> job_state::agree(std::string_view op, std::string_view
     const auto found = std::find_if_not(all.begin(), all.end(), is_same);
     return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
   };
-  all_throw_ = true;
-  for (std::size_t r = 0; r < all.size(); ++r)
-    if (all[r].threw != 0)
-      throw value_error(fmt::format("{}: rank {} has thrown: {}", name, r, texts("", op)[r]));
-  if (const auto r = other([&](const call_record& c) { return c.op == first.op; })) {
-    const std::vector<std::string> told = texts(name, op);
-    throw value_error(
-        fmt::format("job: rank 0 calls {} and rank {} calls {}", told[0], r, told[r]));
-  }
-  if (const auto r = other([&](const call_record& c) { return c.count == first.count; }))
-    throw value_error(fmt::format("{}: {} arrays on rank 0 and {} on rank {}", name, first.count,
-                                  all[r].count, r));
-  if (const auto r = other([&](const call_record& c) { return c.hash == first.hash; }))
-    refuse(op, arrays, axis, r);
-  if (const auto r = other([&](const call_record& c) { return c.how == first.how; })) {
+  const auto require_same_way = [&] {
+    const auto r = other([&](const call_record& c) { return c.how == first.how; });
+    if (r == 0) return;
     const std::vector<std::string> told = texts(how, op);
     throw value_error(fmt::format("{}: {} on rank 0 and {} on rank {}", name, told[0], told[r], r));
+  };
+  try {
+    for (std::size_t r = 0; r < all.size(); ++r)
+      if (all[r].threw != 0)
+        throw value_error(fmt::format("{}: rank {} has thrown: {}", name, r, texts("", op)[r]));
+    if (const auto r = other([&](const call_record& c) { return c.op == first.op; })) {
+      const std::vector<std::string> told = texts(name, op);
+      throw value_error(
+          fmt::format("job: rank 0 calls {} and rank {} calls {}", told[0], r, told[r]));
+    }
+    if (const auto r = other([&](const call_record& c) { return c.count == first.count; }))
+      throw value_error(fmt::format("{}: {} arrays on rank 0 and {} on rank {}", name, first.count,
+                                    all[r].count, r));
+    if (axis >= 0) require_same_way();  // the axis, before extents without it are compared
+    if (const auto r = other([&](const call_record& c) { return c.hash == first.hash; }))
+      refuse(op, arrays, axis, r);
+    require_same_way();
+  } catch (const error& e) {
+    agreed_error_ = e.what();
+    throw;
   }
-  all_throw_ = false;
   std::vector<std::int64_t> along;
   for (const call_record& c : all) along.push_back(c.along);
   return along;

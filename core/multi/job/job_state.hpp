@@ -103,11 +103,14 @@ class TUTTI_INTERNAL_API job_state {
     if (size_ == 1 || !call_.empty()) return f();
     const std::shared_ptr<void> end(nullptr, [&](std::nullptr_t) { call_.clear(); });
     call_ = op;
-    all_throw_ = false;
+    agreed_error_.clear();
     try {
       return f();
     } catch (const std::exception& e) {
       tell(e.what());
+      throw;
+    } catch (...) {
+      tell("an exception of unknown type");
       throw;
     }
   }
@@ -162,9 +165,9 @@ class TUTTI_INTERNAL_API job_state {
   std::uint32_t rank_ = 0;
   std::uint32_t size_ = 1;
   double time_limit_ = 10;
-  std::string call_;                                        ///< of the application
-  bool all_throw_ = false;                                  ///< what agree() has found
-  std::string failure_;                                     ///< after it every call fails
+  std::string call_;          ///< of the application
+  std::string agreed_error_;  ///< of the call, which all ranks have thrown
+  std::string failure_;       ///< after it every call fails
   std::map<tutti_request*, std::shared_ptr<void>> memory_;  ///< of requests; of lost ones for ever
   std::vector<tutti_request*> left_;
   std::map<int, std::string> lost_;  ///< ranks and reasons

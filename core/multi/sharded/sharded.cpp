@@ -219,7 +219,7 @@ std::vector<sharded> replicate(const std::vector<array>& arrays, const device_gr
 }
 
 sharded reshard(const sharded& a, const device_group& group, integer axis, const shares& by) {
-  return multi::called(group, "reshard", [&]() -> sharded {
+  const auto work = [&]() -> sharded {
     const int along = checked_axis(a.shape(), axis, "reshard");
     const auto cuts = by.boundaries(a.shape()[along], group);
     if (!a.replicated() && over_one_job(a.group(), group)) {
@@ -231,7 +231,8 @@ sharded reshard(const sharded& a, const device_group& group, integer axis, const
     for (std::size_t i = 0; i < group.size(); ++i)
       parts.push_back(region(a, along, interval_of(cuts, group.first() + i), group[i]));
     return {group, along, cuts, std::move(parts)};
-  });
+  };
+  return a.replicated() ? work() : multi::called(group, "reshard", work);
 }
 
 sharded replicate(const sharded& a, const device_group& group) {

@@ -124,12 +124,16 @@ array no_extreme(const shape& extents, dtype type, const device& on, collective:
 sharded reduce_across(const sharded& a, reducer local, const reduce_options& over,
                       collective::reduction with, const collective::options& how) {
   const bool ordered = with == collective::reduction::min || with == collective::reduction::max;
+  const auto is_empty = [&](const array& part) { return part.shape()[a.axis()] == 0; };
+  const auto some = std::find_if_not(a.parts().begin(), a.parts().end(), is_empty);
   std::vector<array> values;
   for (array part : a.parts()) {
-    shape extents = part.shape();
-    if (ordered && extents[a.axis()] < std::min<std::int64_t>(1, a.shape()[a.axis()])) {
+    if (ordered && is_empty(part) && a.shape()[a.axis()] > 0) {
+      shape extents = part.shape();
       extents[a.axis()] = 1;
-      part = no_extreme(extents, a.dtype(), part.device(), with);
+      // A copy of another part takes its gradient to that.
+      part = some != a.parts().end() ? some->to(part.device())
+                                     : no_extreme(extents, a.dtype(), part.device(), with);
     }
     values.push_back(local(part, over));
   }
