@@ -203,7 +203,7 @@ tutti_status* wait(tutti_request* request, double seconds) {
   });
 }
 
-// MPI_Reduce_local needs host memory.
+// Reductions add in host memory.
 uint32_t takes_cuda_memory(tutti_job*, int32_t kind) {
   int takes = 0;
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
