@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Training steps of networks like those of the samples, the whole tabular sample, text generation,
-// and image loading, compared with PyTorch and scikit-learn (TUTTI_BENCH_PYTHON) for the same work.
+// Training steps of networks like those of the samples, of a perceptron with several batch sizes
+// and of a transformer block, the whole tabular sample, text generation, and image loading,
+// compared with PyTorch, JAX and scikit-learn (TUTTI_BENCH_PYTHON) for the same work.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -27,26 +28,28 @@ array random_rows(const shape& extents) {
   return array::from(operand<float>(static_cast<std::size_t>(extents.size()), 11), extents);
 }
 
-void add(std::vector<bench_case>& cases, const char* name, const char* peer, double times,
+void add(std::vector<bench_case>& cases, std::string name, std::string peer, double times,
          const std::function<workload()>& make) {
-  cases.push_back({.name = name,
+  cases.push_back({.name = std::move(name),
                    .kind = metric::time,
                    .unit = "ms",
-                   .peer = "PyTorch or scikit-learn",
+                   .peer = "fastest of JAX, PyTorch, scikit-learn",
                    .make = make,
-                   .python = peer,
+                   .python = std::move(peer),
                    .at_least_of_peer = times});
 }
 
 /// Training steps on one batch; waits for the last one, as a training loop does.
+template <class Optimizer = nn::adam>
 workload training(const nn::layer& model, const nn::batch_loss& loss, array x, array labels) {
   struct run {
-    nn::trainer<nn::adam> trainer;
+    nn::trainer<Optimizer> trainer;
     std::vector<array> batch;
     double first = NAN, last = NAN;
   };
   eval({x, labels});
-  auto r = std::make_shared<run>(run{{model, nn::adam(), loss}, {std::move(x), std::move(labels)}});
+  auto r =
+      std::make_shared<run>(run{{model, Optimizer(), loss}, {std::move(x), std::move(labels)}});
   return {.ours =
               [r] {
                 for (int i = 1; i < steps; ++i) r->trainer.step(r->batch);
@@ -66,6 +69,40 @@ workload perceptron() {
   };
   return training(nn::perceptron({784, 500, 10}, random::key{7}, tanh), squared_error,
                   random_rows({50, 784}), labels_of(50));
+}
+
+void add_steps(std::vector<bench_case>& cases, std::int64_t batch) {
+  const auto add_with = [&]<class Optimizer>(const char* optimizer) {
+    add(cases, fmt::format("perceptron: 10 steps, 784-500-10, {}, batch {}", optimizer, batch),
+        fmt::format("perceptron {} {}", optimizer, batch), 1.1, [batch] {
+          return training<Optimizer>(nn::perceptron({784, 500, 10}, random::key{7}, relu),
+                                     cross_entropy, random_rows({batch, 784}), labels_of(batch));
+        });
+  };
+  add_with.template operator()<nn::sgd>("SGD");
+  add_with.template operator()<nn::adam>("Adam");
+}
+
+/// Value and gradients of one block, by its parameters and its input.
+workload block() {
+  const nn::layer model = nn::transformer_block(256, 4, random::key{7});
+  std::vector<array> all = model.parameters();
+  all.push_back(random_rows({8, 128, 256}));
+  const array weights = random_rows({8, 128, 256});
+  const auto work = value_and_grad([=](const std::vector<array>& a) {
+    return sum(model.apply(std::span(a).first(a.size() - 1), a.back()) * weights);
+  });
+  eval(all);
+  const auto results = std::make_shared<std::vector<array>>();
+  return {.ours =
+              [=] {
+                auto [value, gradients] = work(all);
+                *results = std::move(gradients);
+                results->push_back(value);
+                eval(*results);
+                for (const array& a : *results) a.wait();
+              },
+          .check = [=] { return isfinite(results->back()).item<bool>() ? "" : "not finite"; }};
 }
 
 /// As in samples/common/networks.cpp: for each width a convolution, batch norm, ReLU, pooling.
@@ -184,6 +221,9 @@ workload loader() {
 }  // namespace
 
 void add_sample_cases(std::vector<bench_case>& cases) {
+  for (const std::int64_t batch : {64, 128, 1024}) add_steps(cases, batch);
+  add(cases, "transformer block: value and gradients, width 256, 8 x 128", "transformer block", 1,
+      block);
   add(cases, "mnist_perceptron: 10 steps, 784-500-10, batch 50", "sample perceptron", 1.5,
       perceptron);
   add(cases, "image_classifier: 10 steps, 28 x 28, batch 64", "sample pictures", 1.5, [] {

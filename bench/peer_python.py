@@ -378,7 +378,8 @@ def main():
     if cv2 is not None:
         libraries.append(("OpenCV " + cv2.__version__, opencv_cases()))
     if jax is not None:
-        libraries.append(("JAX " + jax.__version__, jax_cases()))
+        cases = {**jax_cases(), **peer_samples.jax_cases()}
+        libraries.append(("JAX " + jax.__version__, cases))
     if torch is not None:
         cases = {**torch_cases(), **peer_samples.torch_cases()}
         libraries.append(("PyTorch " + torch.__version__, cases))

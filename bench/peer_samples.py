@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The peers of cases_samples.cpp in PyTorch (eager, with fused Adam) and scikit-learn: each case is
-# a function that creates the operands and returns the work.
+# The peers of cases_samples.cpp in PyTorch (eager, with fused Adam), JAX (one compiled function for
+# a step) and scikit-learn: each case is a function that creates the operands and returns the work.
 import pathlib
 import tempfile
 
@@ -25,6 +25,103 @@ def sklearn_cases():
         return model.score(test, part[3])
 
     return {"sample table": lambda: table}
+
+
+def jax_cases():
+    import jax
+
+    jnp, random = jax.numpy, jax.random
+
+    def keys():
+        key = random.PRNGKey(7)
+        while True:
+            key, own = random.split(key)
+            yield own
+
+    def training(adam, batch):
+        key = keys()
+        sizes = [784, 500, 10]
+        parameters = []
+        for inputs, outputs in zip(sizes, sizes[1:]):
+            weight = random.normal(next(key), (inputs, outputs)) * (2 / inputs) ** 0.5
+            parameters += [weight, jnp.zeros(outputs)]
+        x, labels = random.uniform(next(key), (batch, 784)), jnp.arange(batch) % 10
+
+        def loss(p):
+            scores = jax.nn.relu(x @ p[0] + p[1]) @ p[2] + p[3]
+            return -jnp.take_along_axis(jax.nn.log_softmax(scores), labels[:, None], 1).mean()
+
+        def step(p, means, squares, count):
+            value, gradients = jax.value_and_grad(loss)(p)
+            if not adam:
+                return [a - 0.01 * g for a, g in zip(p, gradients)], means, squares, count, value
+            count = count + 1
+            means = [0.9 * m + 0.1 * g for m, g in zip(means, gradients)]
+            squares = [0.999 * s + 0.001 * g * g for s, g in zip(squares, gradients)]
+            rate, scale = 0.001 / (1 - 0.9**count), 1 / (1 - 0.999**count)
+            p = [a - rate * m / (jnp.sqrt(s * scale) + 1e-8) for a, m, s in zip(p, means, squares)]
+            return p, means, squares, count, value
+
+        compiled = jax.jit(step, donate_argnums=(0, 1, 2, 3))
+        zeros = [jnp.zeros_like(a) for a in parameters]
+        state = [parameters, zeros, [a + 0 for a in zeros], jnp.float32(0)]
+
+        def work():
+            nonlocal state
+            for _ in range(STEPS):
+                *state, value = compiled(*state)
+            return value.item()
+
+        return work
+
+    # Pre-norm, rotary positions, causal.
+    def block(width=256, heads=4, batch=8, steps=128):
+        key = keys()
+        depth = width // heads
+        half = depth // 2
+        shapes = {"qkv": (width, 3 * width), "out": (width, width)}
+        shapes |= {"first": (width, 4 * width), "second": (4 * width, width)}
+        p = {name: random.normal(next(key), s) * 0.05 for name, s in shapes.items()}
+        p |= {name + " bias": jnp.zeros(s[1]) for name, s in shapes.items()}
+        for norm in ["norm", "next norm"]:
+            p |= {norm: jnp.ones(width), norm + " bias": jnp.zeros(width)}
+        x, weights = (random.uniform(next(key), (batch, steps, width)) for _ in range(2))
+        angle = jnp.arange(steps)[:, None] * 10000 ** (-jnp.arange(half) / half)
+        seen = jnp.tril(jnp.ones((steps, steps), bool))
+
+        def linear(p, name, x):
+            return x @ p[name] + p[name + " bias"]
+
+        def normalized(p, name, x):
+            x = x - x.mean(-1, keepdims=True)
+            scale = jax.lax.rsqrt(jnp.square(x).mean(-1, keepdims=True) + 1e-5)
+            return x * scale * p[name] + p[name + " bias"]
+
+        def turned(x):
+            a, b = x[..., :half], x[..., half:]
+            c, s = jnp.cos(angle), jnp.sin(angle)
+            return jnp.concatenate([a * c - b * s, b * c + a * s], -1)
+
+        def by_head(x):
+            return x.reshape(batch, steps, heads, depth).swapaxes(1, 2)
+
+        def loss(p, x):
+            q, k, v = map(by_head, jnp.split(linear(p, "qkv", normalized(p, "norm", x)), 3, -1))
+            scores = turned(q) / depth**0.5 @ turned(k).swapaxes(-1, -2)
+            y = jax.nn.softmax(jnp.where(seen, scores, -jnp.inf), -1) @ v
+            x = x + linear(p, "out", y.swapaxes(1, 2).reshape(batch, steps, width))
+            between = linear(p, "first", normalized(p, "next norm", x))
+            x = x + linear(p, "second", jax.nn.gelu(between, approximate=False))
+            return (x * weights).sum()
+
+        compiled = jax.jit(jax.value_and_grad(loss, argnums=(0, 1)))
+        return lambda: jax.block_until_ready(compiled(p, x))
+
+    cases = {"transformer block": block}
+    for batch in [64, 128, 1024]:
+        cases[f"perceptron SGD {batch}"] = lambda batch=batch: training(False, batch)
+        cases[f"perceptron Adam {batch}"] = lambda batch=batch: training(True, batch)
+    return cases
 
 
 def torch_cases():
@@ -104,6 +201,12 @@ def torch_cases():
             x = x + self.out(y.transpose(1, 2).reshape(n, t, width))
             return x + self.between(self.second(x))
 
+    def block():
+        model = Block(256)
+        x, weights = torch.rand(8, 128, 256, requires_grad=True), torch.rand(8, 128, 256)
+        operands = [*model.parameters(), x]
+        return lambda: torch.autograd.grad((model(x) * weights).sum(), operands)
+
     class Transformer(nn.Module):
         def __init__(self):
             super().__init__()
@@ -165,6 +268,7 @@ def torch_cases():
 
     cases = {
         "sample perceptron": perceptron,
+        "transformer block": block,
         "sample pictures": lambda: convolutional([16, 32], 49, torch.rand(64, 1, 28, 28)),
         "sample spectra": lambda: convolutional([16, 32, 64], 35, torch.rand(64, 1, 40, 63)),
         "sample gru": lambda: training(

@@ -2,11 +2,14 @@
 //
 // What backends of the host share: loops over several threads, queues with their failures, memory,
 // and programs and operators whose results do not depend on the number of threads.
+#include <sched.h>
+
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cctype>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -104,6 +107,56 @@ BOOST_AUTO_TEST_CASE(loops_of_several_threads_do_not_wait_for_each_other) {
   }
   for (std::thread& caller : callers) caller.join();
   BOOST_CHECK_EQUAL(sum.load(), 4u * 50 * 100);
+}
+
+namespace {
+
+std::vector<int> allowed_cores() {
+  cpu_set_t set;
+  sched_getaffinity(0, sizeof set, &set);
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
+}
+
+/// Runs a loop in which all threads take part; returns the cores that each worker may use.
+std::vector<std::vector<int>> cores_of_workers(thread_team& team) {
+  const auto caller = std::this_thread::get_id();
+  std::vector<std::vector<int>> cores(team.size());
+  std::atomic<unsigned> arrived = 0;
+  team.split(team.size(), 1, [&](uint64_t begin, uint64_t) {
+    if (std::this_thread::get_id() != caller) cores[begin] = allowed_cores();
+    ++arrived;
+    while (arrived < team.size()) std::this_thread::yield();
+  });
+  std::erase(cores, std::vector<int>());
+  return cores;
+}
+
+}  // namespace
+
+// In a thread, whose cores the test limits.
+BOOST_AUTO_TEST_CASE(each_thread_has_a_core_of_its_own_if_there_are_enough) {
+  std::thread([] {
+    const std::vector<int> all = allowed_cores();
+    if (all.size() < 2) return;
+    thread_team few(2), team(static_cast<unsigned>(all.size()));
+    if (all.size() > 2) BOOST_TEST((cores_of_workers(few) == std::vector<std::vector<int>>{all}));
+    cores_of_workers(team);
+    for (const int caller : {all[0], all[1], all[0]}) {
+      cpu_set_t set;
+      CPU_ZERO(&set);
+      CPU_SET(caller, &set);
+      BOOST_REQUIRE_EQUAL(sched_setaffinity(0, sizeof set, &set), 0);
+      std::set<int> taken{caller};
+      for (const std::vector<int>& cores : cores_of_workers(team)) {
+        BOOST_REQUIRE_EQUAL(cores.size(), 1u);
+        BOOST_TEST(taken.insert(cores[0]).second);
+      }
+      BOOST_TEST(taken.size() == all.size());
+    }
+  }).join();
 }
 
 BOOST_AUTO_TEST_CASE(failures_go_to_the_completion_and_once_to_the_queue) {

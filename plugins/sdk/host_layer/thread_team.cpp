@@ -3,6 +3,9 @@
 // One loop at a time is shared: the caller and the workers take pieces until none is left.
 #include "sdk/host_layer/thread_team.hpp"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -32,6 +35,23 @@ void spin(const F& is_true) {
 #endif
     }
   } while (std::chrono::steady_clock::now() < end);
+}
+
+// The cores that the calling thread may use.
+std::vector<int> allowed_cores() {
+  cpu_set_t set;
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
+}
+
+void pin(std::thread& thread, int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  pthread_setaffinity_np(thread.native_handle(), sizeof set, &set);
 }
 
 }  // namespace
@@ -68,8 +88,24 @@ void thread_team::start_all() {
     while (workers_.size() + 1 < threads_)
       workers_.push_back(base::start_thread([this] { serve(); }));
     is_started_ = true;
+    cores_ = allowed_cores();
+    if (cores_.size() != threads_) cores_.clear();
+    for (std::size_t n = 0; n + 1 < cores_.size(); ++n) pin(workers_[n], cores_[n]);
   } catch (const std::system_error&) {
     // The system cannot create more threads; continue with the existing ones.
+  }
+}
+
+// Linux wakes a worker on the core of its caller and leaves both there for tens of milliseconds. So
+// workers have cores of their own, and that on the caller's core moves to the free one.
+void thread_team::keep_apart() {
+  if (cores_.empty()) return;
+  const int here = sched_getcpu();
+  if (here == cores_.back()) return;
+  for (std::size_t n = 0; n < workers_.size(); ++n) {
+    if (cores_[n] != here) continue;
+    std::swap(cores_[n], cores_.back());
+    return pin(workers_[n], cores_[n]);
   }
 }
 
@@ -82,6 +118,7 @@ void thread_team::split(uint64_t count, uint64_t least, const range& body) {
   const std::unique_lock mine(turn_, std::try_to_lock);
   if (!mine.owns_lock()) return body(0, count);
   start_all();
+  keep_apart();
   loop shared{count, (count + pieces - 1) / pieces, body};
   {
     const std::lock_guard lock(mutex_);

@@ -26,7 +26,8 @@ class thread_team {
   /// The number of threads, including the caller's.
   unsigned size() const { return threads_; }
 
-  /// Starts the threads if necessary. They inherit the affinity of the calling thread.
+  /// Starts the threads if necessary. They inherit the affinity of the calling thread; if that
+  /// allows as many cores as there are threads, each has a core of its own.
   void start();
 
   using range = std::function<void(uint64_t begin, uint64_t end)>;
@@ -39,6 +40,7 @@ class thread_team {
   struct loop;
 
   void start_all();
+  void keep_apart();
   void serve();
   void take_pieces(loop& shared);
 
@@ -46,6 +48,7 @@ class thread_team {
   const bool spins_;  // there is a core for each thread
   std::mutex turn_;   // held by the caller whose loop is shared
   std::vector<std::thread> workers_;
+  std::vector<int> cores_;  // of the workers, and that of the caller; empty: any
   std::atomic<bool> is_started_ = false;
   std::mutex mutex_;  // guards the following members
   std::condition_variable wake_, idle_;
