@@ -190,24 +190,6 @@ BOOST_AUTO_TEST_CASE(what_waits_for_a_failure_fails_alike_until_synchronize) {
   BOOST_CHECK(ran);
 }
 
-BOOST_AUTO_TEST_CASE(some_work_runs_behind_a_failure_and_is_told_of_it) {
-  work_queue first, second;
-  std::vector<int32_t> told;
-  const auto note = [&](const plugin_error* before) {
-    told.push_back(before != nullptr ? before->code : TUTTI_OK);
-  };
-  second.add_always(note)->wait();
-  second.wait_for(first.add(fail));
-  second.add_always(note)->wait();
-  const auto fails = second.add_always(
-      [](const plugin_error*) { throw plugin_error(TUTTI_ERROR_TIMEOUT, "its own"); });
-  BOOST_CHECK_EQUAL(code_of([&] { fails->wait(); }), TUTTI_ERROR_TIMEOUT);
-  BOOST_CHECK_EQUAL(code_of([&] { second.synchronize(); }), TUTTI_ERROR_TIMEOUT);
-  second.add_always(note)->wait();
-  const std::vector<int32_t> expected{TUTTI_OK, TUTTI_ERROR_DRIVER, TUTTI_OK};
-  BOOST_TEST(told == expected, boost::test_tools::per_element());
-}
-
 namespace {
 
 // Writes its name, in brackets with those of others, to a text; runs together with its own kind.

@@ -52,7 +52,6 @@ extern const tutti_memory_api memory_api;
 extern const tutti_stream_api stream_api;
 extern const tutti_profile_api profile_api;
 extern const tutti_transfer_api transfer_api;
-extern const tutti_collective_api collective_api;
 extern const tutti_native_api native_api;
 extern const tutti_kernel_api kernel_api;
 
@@ -82,10 +81,6 @@ void enqueue(tutti_stream& stream, tutti_event** event,
 
 // Keeps short work that may run together with what follows. False if the queue is busy.
 bool hold(tutti_stream& stream, tutti_event** event, std::shared_ptr<const sdk::joint_work> work);
-
-// The same as enqueue for work that also runs after failed work, whose failure it receives.
-void enqueue_always(tutti_stream& stream, tutti_event** event,
-                    std::function<void(const sdk::plugin_error* before)> work);
 
 // Runs `work` immediately in this thread; requires an idle queue. Failures as above.
 void run_now(tutti_stream& stream, tutti_event** event, const std::function<void()>& work);

@@ -21,7 +21,6 @@ tutti_plugin_api make_api() {
       .program = &program_api,
       .op = &operator_api,
       .profile = &profile_api,
-      .collective = &collective_api,
       .native = &native_api,
       .kernel = &kernel_api,
   };

@@ -47,11 +47,6 @@ bool hold(tutti_stream& stream, tutti_event** event, std::shared_ptr<const sdk::
   return is_held;
 }
 
-void enqueue_always(tutti_stream& stream, tutti_event** event,
-                    std::function<void(const sdk::plugin_error* before)> work) {
-  with_event(stream, event, [&] { return stream.queue.add_always(std::move(work)); });
-}
-
 void run_now(tutti_stream& stream, tutti_event** event, const std::function<void()>& work) {
   with_event(stream, event, [&] { return stream.queue.run(work, stream.profile); });
 }

@@ -109,8 +109,9 @@ class work_queue::worker : public held_work, public std::enable_shared_from_this
  public:
   enum class kind {
     plain,
-    always,   // also runs after a failure that was waited for
-    question  // likewise; reports earlier failures, but its own is not a failure of the queue
+    // Also runs after a failure that was waited for; reports earlier failures, but its own is not a
+    // failure of the queue.
+    question
   };
   std::shared_ptr<completion> add(std::function<void()> work, kind how,
                                   std::shared_ptr<const joint_work> joint = nullptr) {
@@ -174,7 +175,6 @@ class work_queue::worker : public held_work, public std::enable_shared_from_this
   void block(std::optional<plugin_error> why) {
     if (!blocked_) blocked_ = std::move(why);
   }
-  const plugin_error* blocked() const { return blocked_ ? &*blocked_ : nullptr; }
   std::optional<plugin_error> unblock() { return std::exchange(blocked_, std::nullopt); }
   void tell_unreported() {
     if (const auto failure = std::exchange(unreported_, std::nullopt)) throw plugin_error(*failure);
@@ -324,12 +324,6 @@ bool work_queue::is_idle() const { return worker_->is_idle(); }
 
 std::shared_ptr<completion> work_queue::run(const std::function<void()>& work, bool times) {
   return worker_->run(work, times);
-}
-
-std::shared_ptr<completion> work_queue::add_always(
-    std::function<void(const plugin_error* before)> work) {
-  return worker_->add([work = std::move(work), worker = worker_.get()] { work(worker->blocked()); },
-                      worker::kind::always);
 }
 
 std::shared_ptr<completion> work_queue::record() {

@@ -105,8 +105,6 @@ class work_queue {
   /// Runs `work` in this thread; requires an idle queue. Exceptions are handled likewise. `times`:
   /// the completion records times.
   std::shared_ptr<completion> run(const std::function<void()>& work, bool times = false);
-  /// Queues work that also runs after a wait for failed work; it receives that failure, else NULL.
-  std::shared_ptr<completion> add_always(std::function<void(const plugin_error* before)> work);
   /// Represents all earlier work: fails with the first unreported failure.
   std::shared_ptr<completion> record();
   /// Later work waits for `other`, and fails if it fails, until synchronize().
