@@ -19,14 +19,8 @@ sdk::dialect make_dialect() {
   d.global_index = "(long long)blockIdx.x * blockDim.x + threadIdx.x";
   d.global_size = "(long long)gridDim.x * blockDim.x";
   d.unroll = "#pragma unroll $n";
-  d.load_f16 = "tutti_load_f16($p[$i])";
-  d.store_f16 = "$p[$i] = tutti_to_f16($v)";
-  d.load_bf16 = "tutti_load_bf16($p[$i])";
-  d.store_bf16 = "$p[$i] = tutti_to_bf16($v)";
   d.types[TUTTI_BOOL] = "unsigned char";
   d.types[TUTTI_I8] = "signed char";
-  d.types[TUTTI_I16] = "short";
-  d.types[TUTTI_I32] = "int";
   d.types[TUTTI_I64] = "long long";
   d.types[TUTTI_U8] = "unsigned char";
   d.types[TUTTI_U16] = "unsigned short";
@@ -34,10 +28,6 @@ sdk::dialect make_dialect() {
   d.types[TUTTI_U64] = "unsigned long long";
   d.types[TUTTI_F16] = "unsigned short";
   d.types[TUTTI_BF16] = "unsigned short";
-  d.types[TUTTI_F32] = "float";
-  d.types[TUTTI_F64] = "double";
-  d.types[TUTTI_C64] = "tutti_c64";
-  d.types[TUTTI_C128] = "tutti_c128";
   d.size_type = "unsigned long long";
   d.prelude = kernels::prelude_cu;
   d.libraries = {kernels::math_native_cu, kernels::math_shared_cu};

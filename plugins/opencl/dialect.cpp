@@ -31,28 +31,12 @@ sdk::dialect make_dialect(const device_info& info) {
         "#pragma clang loop vectorize(assume_safety) vectorize_width($w) interleave_count(4)";
   }
   d.unroll = "__attribute__((opencl_unroll_hint($n)))";
-  d.load_f16 = cpu ? "tutti_load_f16($p[$i])" : "vload_half($i, $p)";
-  d.store_f16 = cpu ? "$p[$i] = tutti_to_f16($v)" : "vstore_half_rte($v, $i, $p)";
-  d.load_bf16 = "tutti_load_bf16($p[$i])";
-  d.store_bf16 = "$p[$i] = tutti_to_bf16($v)";
-  d.types[TUTTI_BOOL] = "uchar";
-  d.types[TUTTI_I8] = "char";
-  d.types[TUTTI_I16] = "short";
-  d.types[TUTTI_I32] = "int";
-  d.types[TUTTI_I64] = "long";
-  d.types[TUTTI_U8] = "uchar";
-  d.types[TUTTI_U16] = "ushort";
-  d.types[TUTTI_U32] = "uint";
-  d.types[TUTTI_U64] = "ulong";
-  d.types[TUTTI_F16] = cpu ? "ushort" : "half";
-  d.types[TUTTI_BF16] = "ushort";
-  d.types[TUTTI_F32] = "float";
-  d.types[TUTTI_C64] = "tutti_c64";
-  if (info.has_f64) {
-    d.types[TUTTI_F64] = "double";
-    d.types[TUTTI_C128] = "tutti_c128";
+  if (!cpu) {
+    d.load_f16 = "vload_half($i, $p)";
+    d.store_f16 = "vstore_half_rte($v, $i, $p)";
+    d.types[TUTTI_F16] = "half";
   }
-  d.size_type = "ulong";
+  if (!info.has_f64) d.types[TUTTI_F64] = d.types[TUTTI_C128] = {};
   d.prelude = kernels::prelude_cl;
   // CPUs use vectorisable functions first, other devices those of the driver.
   d.libraries = {kernels::math_native_cl, kernels::math_cpu_cl};

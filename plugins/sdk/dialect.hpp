@@ -26,13 +26,17 @@ struct dialect {
   // Empty: reduction trees stay in local memory.
   std::string_view shuffle;
   std::string_view group_index, group_count, local_index, global_index, global_size;
-  std::string_view vector_loop;              // before an innermost loop; $w: lanes; may be empty
-  std::string_view unroll;                   // before a loop; $n: iterations
-  std::string_view load_f16, store_f16;      // $p pointer, $i index, $v value
-  std::string_view load_bf16, store_bf16;    // the same
-  std::string_view types[TUTTI_C128 + 1];    // as stored, by dtype; bool is one byte, complex
-                                             // ones are names of math_shared.cl
-  std::string_view size_type;                // 64-bit unsigned
+  std::string_view vector_loop;  // before an innermost loop; $w: lanes; may be empty
+  std::string_view unroll;       // before a loop; $n: iterations
+  // $p pointer, $i index, $v value.
+  std::string_view load_f16 = "tutti_load_f16($p[$i])", store_f16 = "$p[$i] = tutti_to_f16($v)";
+  std::string_view load_bf16 = "tutti_load_bf16($p[$i])", store_bf16 = "$p[$i] = tutti_to_bf16($v)";
+  // As stored, by dtype: by default the names of OpenCL C, without its half. Bool is one byte;
+  // complex ones are names of math_shared.cl.
+  std::string_view types[TUTTI_C128 + 1] = {
+      "",     "uchar", "char",   "short",  "int",   "long",   "uchar",     "ushort",
+      "uint", "ulong", "ushort", "ushort", "float", "double", "tutti_c64", "tutti_c128"};
+  std::string_view size_type = "ulong";      // 64-bit unsigned
   std::string_view sixteen_bytes = "uint4";  // a type of one access, aligned to its size
   // Texts of functions between "//@fn NAME" and "//@end"; the first definition counts. Between
   // "//@fn tutti_$_f32 for A B" and "//@end" stands the text of several, with $ for A and B.

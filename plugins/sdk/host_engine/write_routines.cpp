@@ -22,26 +22,7 @@ dialect host_dialect() {
   d.kernel = "static";
   d.vector_loop = "#pragma GCC ivdep";
   d.unroll = "#pragma GCC unroll $n";
-  d.load_f16 = "tutti_load_f16($p[$i])";
-  d.store_f16 = "$p[$i] = tutti_to_f16($v)";
-  d.load_bf16 = "tutti_load_bf16($p[$i])";
-  d.store_bf16 = "$p[$i] = tutti_to_bf16($v)";
-  d.types[TUTTI_BOOL] = "uchar";
   d.types[TUTTI_I8] = "schar";
-  d.types[TUTTI_I16] = "short";
-  d.types[TUTTI_I32] = "int";
-  d.types[TUTTI_I64] = "long";
-  d.types[TUTTI_U8] = "uchar";
-  d.types[TUTTI_U16] = "ushort";
-  d.types[TUTTI_U32] = "uint";
-  d.types[TUTTI_U64] = "ulong";
-  d.types[TUTTI_F16] = "ushort";
-  d.types[TUTTI_BF16] = "ushort";
-  d.types[TUTTI_F32] = "float";
-  d.types[TUTTI_F64] = "double";
-  d.types[TUTTI_C64] = "tutti_c64";
-  d.types[TUTTI_C128] = "tutti_c128";
-  d.size_type = "ulong";
   return d;
 }
 
