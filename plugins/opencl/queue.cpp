@@ -51,34 +51,6 @@ tutti_status* record(tutti_stream* stream, tutti_event** result) {
   });
 }
 
-// Called by the driver when the event of another context is done or has failed.
-void CL_CALLBACK pass_on(cl_event, cl_int state, void* user_event) {
-  auto event = static_cast<cl_event>(user_event);
-  clSetUserEventStatus(event, state < 0 ? state : CL_COMPLETE);
-  clReleaseEvent(event);
-}
-
-// An event of `context` that is done when `event` of another context is.
-owned_event bridge(cl_context context, cl_event event) {
-  cl_int code = CL_SUCCESS;
-  owned_event local(clCreateUserEvent(context, &code));
-  check(code, "clCreateUserEvent");
-  clRetainEvent(local.get());
-  code = clSetEventCallback(event, CL_COMPLETE, pass_on, local.get());
-  if (code != CL_SUCCESS) {
-    clSetUserEventStatus(local.get(), code);
-    clReleaseEvent(local.get());
-    throw_error(code, "clSetEventCallback");
-  }
-  cl_command_queue source = nullptr;
-  if (clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof source, &source, nullptr) ==
-          CL_SUCCESS &&
-      source != nullptr) {
-    clFlush(source);
-  }
-  return local;
-}
-
 cl_int state_of(cl_event event) {
   cl_int state = 0;
   check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr),
@@ -124,20 +96,12 @@ bool is_done(const tutti_event& event) {
 
 tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return sdk::guarded([&] {
-    const cl_context context = sdk::deref(stream, "stream").device->context->get();
+    sdk::deref(stream, "stream");
     if (event == nullptr) sdk::throw_invalid("stream wait: event is NULL");
     // PoCL 3.1 waits forever for an event that has failed before it is waited for.
     static_cast<void>(is_done(*event));
     sdk::throw_failure_among(event->behind);
-    cl_event source = event->handle.get();
-    cl_context other = nullptr;
-    check(clGetEventInfo(source, CL_EVENT_CONTEXT, sizeof other, &other, nullptr),
-          "clGetEventInfo");
-    owned_event local;
-    if (other != context) {
-      local = bridge(context, source);
-      source = local.get();
-    }
+    const cl_event source = event->handle.get();
     cl_event barrier = nullptr;
     check(clEnqueueBarrierWithWaitList(stream->queue, 1, &source, &barrier),
           "clEnqueueBarrierWithWaitList");

@@ -339,7 +339,8 @@ typedef struct tutti_transfer_api {
                          uint64_t bytes, int32_t blocking, tutti_event** event);
   tutti_status* (*read)(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
                         uint64_t bytes, int32_t blocking, tutti_event** event);
-  /* Both buffers belong to devices of this plugin; the ranges do not overlap. */
+  /* Both buffers belong to devices of this plugin; the ranges do not overlap. Between devices that
+   * reach each other only through the host a plugin returns "unsupported", and the core copies. */
   tutti_status* (*copy)(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
                         tutti_buffer* to, uint64_t to_offset, uint64_t bytes, tutti_event** event);
 } tutti_transfer_api;

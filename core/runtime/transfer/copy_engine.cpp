@@ -134,10 +134,8 @@ class pair_worker {
 
   void move(const copy_job& job) {
     const copy_request& r = job.request;
-    if (r.from->device.plugin == r.to->device.plugin) {
-      const auto copied = enqueue_copy(job);
+    if (const auto copied = copied_by_plugin(job))
       return wait_for(job, r.to->device, copied.get(), "copy");
-    }
     if (const mapped_memory from(r.from->device, r.source->handle(), r.source_offset, r.bytes,
                                  TUTTI_MAP_READ);
         from) {
@@ -150,6 +148,18 @@ class pair_worker {
       return to.finish();
     }
     move_in_pieces(job);
+  }
+
+  // A copy by the plugin of both devices; null if it has none between them.
+  plugins::event_handle copied_by_plugin(const copy_job& job) {
+    if (refused_ || job.request.from->device.plugin != job.request.to->device.plugin) return {};
+    try {
+      return enqueue_copy(job);
+    } catch (const device_error& e) {
+      if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
+      refused_ = true;
+      return {};
+    }
   }
 
   // The read of a chunk and the write of the previous one run at the same time.
@@ -179,6 +189,7 @@ class pair_worker {
   }
 
   std::unique_ptr<staging> buffers_;
+  bool refused_ = false;  // the plugin does not copy between these devices
   base::background_thread<copy_job> thread_{[this](copy_job& job) { follow(job); },
                                             base::wait_at_exit};
 };
