@@ -3,7 +3,6 @@
 // Filters against the recurrence taken sample by sample in long double, in parts, layouts and
 // dtypes; convolutions in the dtypes and shapes that SciPy's vectors leave out.
 #include <boost/multiprecision/cpp_bin_float.hpp>
-#include <complex>
 
 #include "tutti/signal.hpp"
 #include "tutti_test/arrays.hpp"

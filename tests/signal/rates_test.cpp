@@ -2,7 +2,6 @@
 //
 // Signals at other rates: tones that stay what they are, and filters of all lengths against loops
 // over their definition.
-#include <algorithm>
 #include <numbers>
 
 #include "tutti/signal.hpp"
