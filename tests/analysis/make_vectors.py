@@ -8,12 +8,12 @@ import os
 import sys
 
 import numpy as np
-import scipy.stats
+import scipy.stats.qmc
 from scipy.spatial.distance import cdist
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ops"))
-from make_vectors import case, integers, uniform  # noqa: E402
+from make_vectors import case, uniform  # noqa: E402
 
 
 def covariances():
@@ -30,17 +30,7 @@ def covariances():
         case(f"cdist:{number}", 1e-13, [a, b], cdist(a, b, name))
 
 
-def ranks():
-    for x in (integers(3, 17, low=0, high=6), integers(3, 17, low=-9, high=9).astype(np.float64),
-              integers(1, 1).astype(np.float64)):
-        for number, name in enumerate(["average", "min", "max", "dense", "ordinal"]):
-            if name == "average" and x.dtype == np.int32:
-                continue
-            kind = np.float64 if name == "average" else np.int64
-            case(f"rank:{number}", 0, [x], scipy.stats.rankdata(x, name, axis=1).astype(kind))
-            case(f"rank_first:{number}", 0, [x], scipy.stats.rankdata(x, name, axis=0).astype(kind))
-            case(f"rank_all:{number}", 0, [x],
-                 scipy.stats.rankdata(x, name, axis=None).ravel().astype(kind))
+def percentiles():
     x = uniform(4, 5, 3)
     case("percentile", 1e-14, [x], np.percentile(x, [0, 12.5, 50, 99, 100], axis=(0, 2)))
 
@@ -111,5 +101,5 @@ def sequences():
 
 
 if __name__ == "__main__":
-    for part in (covariances, ranks, counts, numerical, at_places, sequences, infinite_points):
+    for part in (covariances, percentiles, counts, numerical, at_places, sequences, infinite_points):
         part()
