@@ -35,16 +35,6 @@ def short_time():
     case("spectrogram", 1e-12, [x], np.abs(librosa.stft(x, n_fft=8, hop_length=3)) ** 2)
 
 
-def rates():
-    for n in (1, 2, 5, 8):
-        for x in (uniform(n, 2), complexes(n, 2)):
-            for count in (1, 2, 4, 5, 7, 8, 16):
-                case(f"resample:{count}", 1e-12, [x], ss.resample(x, count))
-    for x in (uniform(2, 13), complexes(1, 11), uniform(2, 1)):
-        for up, down in ((3, 2), (2, 3), (4, 1), (1, 5), (7, 5), (6, 4)):
-            case(f"resample_poly:{up * 100 + down}", 1e-12, [x], ss.resample_poly(x, up, down, axis=1))
-
-
 def designs():
     case("firwin", 1e-13, [], ss.firwin(11, 0.3))
     case("firwin_even", 1e-13, [], ss.firwin(12, 80, window=("kaiser", 6.0), fs=400))
@@ -123,5 +113,5 @@ def mel():
 
 
 if __name__ == "__main__":
-    for part in (short_time, rates, designs, filters, mel):
+    for part in (short_time, designs, filters, mel):
         part()
