@@ -80,16 +80,16 @@ def infinite_points():
     x = np.array([-inf, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, inf, nan])
     places = [[-1, 0, 1, 2], [-inf, 0, 1, inf], [-inf, -inf, 1, 2], [-1, 0, inf, inf], [-1, 0, 1, nan],
               [-inf, 0, nan, nan], [-1, 1, 1, inf], [-1.7e308, 0, 1, 1.7e308]]
-    values = [[1, 2, 3, 5], [4, 4, 4, 4], [-inf, 2, 3, inf], [inf, inf, 3, -inf], [1, -inf, inf, 5],
+    values = [[1.0, 2, 3, 5], [4, 4, 4, 4], [-inf, 2, 3, inf], [inf, inf, 3, -inf], [1, -inf, inf, 5],
               [nan, 2, 3, nan], [-inf, -inf, nan, 5]]
     with np.errstate(all="ignore"):
-        for xp in places:
-            for fp in values:
-                xp, fp = np.array(xp, np.float64), np.array(fp, np.float64)
-                case("interp", 1e-15, [x, xp, fp], np.interp(x, xp, fp))
-        pair = np.array([-inf, inf])
-        for fp in ([2.0, 2.0], [2.0, 3.0], [inf, inf]):
-            case("interp", 1e-15, [x, pair, np.array(fp)], np.interp(x, pair, fp))
+        for number, xp in enumerate(places):
+            xp = np.array(xp, np.float64)
+            case(f"interp_rows:{number}", 1e-15, [x, xp, np.array(values)],
+                 np.array([np.interp(x, xp, np.array(fp, np.float64)) for fp in values]))
+        pair, values = np.array([-inf, inf]), [[2.0, 2.0], [2.0, 3.0], [inf, inf]]
+        case("interp_rows:8", 1e-15, [x, pair, np.array(values)],
+             np.array([np.interp(x, pair, np.array(fp)) for fp in values]))
 
 
 def sequences():
