@@ -3,14 +3,7 @@
 // Plugins of other minor versions under this core: one with the tables of the header of 2.0, one
 // with the least that tables may hold, one that maps no memory, one whose tables are longer than
 // this core knows. The oracle is arithmetic on whole numbers.
-#include <boost/test/unit_test.hpp>
-#include <numeric>
-#include <string>
-#include <vector>
-
-#include "tutti/tutti.hpp"
-
-using tutti::array;
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
@@ -48,11 +41,9 @@ BOOST_AUTO_TEST_CASE(what_they_lack_is_done_otherwise) {
       const tutti::device device(name + ":0");
       const array a = array::from(counting(6), device).reshape({2, 3});
       const array product = tutti::matmul(a, a.transpose());
-      BOOST_TEST(product.to_vector<float>() == (std::vector<float>{14, 32, 32, 77}),
-                 boost::test_tools::per_element());
+      BOOST_TEST(product.to_vector<float>() == (std::vector<float>{14, 32, 32, 77}), same);
       const array there = (a + 1.0f).to(tutti::device("reference")) * 2.0f;
-      BOOST_TEST(there.to_vector<float>() == (std::vector<float>{4, 6, 8, 10, 12, 14}),
-                 boost::test_tools::per_element());
+      BOOST_TEST(there.to_vector<float>() == (std::vector<float>{4, 6, 8, 10, 12, 14}), same);
     }
   }
 }

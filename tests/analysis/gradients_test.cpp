@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradients against central differences, first and second ones.
-#include <cmath>
-#include <limits>
-
 #include "differences.hpp"
 #include "tutti/analysis.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
 using arguments = std::vector<array>;
 
 void check_both(const tutti::function& f, const std::vector<dense>& at) {

@@ -1,15 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layouts and dtypes against results in f64, which are SciPy's (vectors_test.cpp); what shifted
-// sequences keep.
-
+// Layouts and dtypes against results in f64, which are SciPy's (vectors_test.cpp); ranks by
+// counting; what shifted sequences keep.
 #include "tutti/analysis.hpp"
-#include "tutti/movement.hpp"
 #include "tutti_test/arrays.hpp"
 
 namespace {
 
+using tutti::rank_method;
+
 const dense rows = random_dense({5, 11}, -2, 2, 731);
+
+/// By counting in each line along `axis`.
+dense counted_ranks(const dense& x, rank_method method, int axis) {
+  return tabulate(x.extents, [&](const position& i) {
+    double below = 0, equal = 0, before = 0;
+    std::set<double> different;
+    position j = i;
+    std::int64_t& place = j[static_cast<std::size_t>(axis)];
+    for (place = 0; place < x.extents[axis]; ++place) {
+      const double v = x.at(j);
+      if (v < x.at(i)) {
+        ++below;
+        different.insert(v);
+      } else if (v == x.at(i)) {
+        ++equal;
+        if (j < i) ++before;
+      }
+    }
+    switch (method) {
+      case rank_method::average:
+        return below + (equal + 1) / 2;
+      case rank_method::min:
+        return below + 1;
+      case rank_method::max:
+        return below + equal;
+      case rank_method::dense:
+        return static_cast<double>(different.size()) + 1;
+      default:
+        return below + before + 1;
+    }
+  });
+}
 
 }  // namespace
 
@@ -56,19 +88,38 @@ BOOST_AUTO_TEST_CASE(distances) {
 
 BOOST_AUTO_TEST_CASE(ranks) {
   const dense few = random_integers({3, 40}, 0, 5, 732);
-  const dense expected = read(tutti::rankdata(upload_as<double>(few), {}, 1));
+  for (const dense& values : {few, random_integers({1, 1}, 0, 5, 733)})
+    for (const auto type : {dtype::i32, dtype::f64})
+      for (const auto method : {rank_method::average, rank_method::min, rank_method::max,
+                                rank_method::dense, rank_method::ordinal}) {
+        BOOST_TEST_CONTEXT(tutti::name(type)
+                           << values.extents.str() << ", method " << static_cast<int>(method)) {
+          const array x = upload(values, type);
+          const bool is_average = method == rank_method::average;
+          const dtype wanted = !is_average          ? dtype::i64
+                               : type == dtype::i32 ? dtype::f32
+                                                    : dtype::f64;
+          for (const int axis : {0, 1}) {
+            const array got = tutti::rankdata(x, method, axis);
+            BOOST_TEST((got.dtype() == wanted));
+            BOOST_TEST(matches(got, counted_ranks(values, method, axis)));
+          }
+          const dense line{{values.extents.size()}, values.values};
+          BOOST_TEST(matches(tutti::rankdata(x, method), counted_ranks(line, method, 0)));
+        }
+      }
+  const dense expected = counted_ranks(few, rank_method::average, 1);
   for (const auto& [layout, x] : layouts<float>(few))
     BOOST_TEST(matches(tutti::rankdata(x, {}, 1), expected), layout);
   BOOST_TEST(matches(tutti::rankdata(upload_as<std::uint8_t>(few), {}, 1), expected));
   BOOST_TEST(matches(tutti::rankdata(upload_as<float>(few).astype(dtype::f16), {}, 1), expected));
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   const array odd = array::from<float>({nan, -0.0F, HUGE_VALF, 0, nan, -HUGE_VALF});
-  BOOST_TEST((tutti::rankdata(odd, tutti::rank_method::min).to_vector<std::int64_t>() ==
+  BOOST_TEST((tutti::rankdata(odd, rank_method::min).to_vector<std::int64_t>() ==
               std::vector<std::int64_t>{5, 2, 4, 2, 6, 1}));
-  BOOST_TEST((tutti::rankdata(array::from<bool>({true, false}), tutti::rank_method::dense)
+  BOOST_TEST((tutti::rankdata(array::from<bool>({true, false}), rank_method::dense)
                   .to_vector<std::int64_t>() == std::vector<std::int64_t>{2, 1}));
-  BOOST_TEST(tutti::rankdata(tutti::zeros({2, 0}), tutti::rank_method::max, 1).shape() ==
-             (shape{2, 0}));
+  BOOST_TEST(tutti::rankdata(tutti::zeros({2, 0}), rank_method::max, 1).shape() == (shape{2, 0}));
   BOOST_TEST(tutti::rankdata(array(3.0)).item() == 1);
 }
 

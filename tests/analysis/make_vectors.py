@@ -8,12 +8,12 @@ import os
 import sys
 
 import numpy as np
-import scipy.stats
+import scipy.stats.qmc
 from scipy.spatial.distance import cdist
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ops"))
-from make_vectors import case, integers, uniform  # noqa: E402
+from make_vectors import case, uniform  # noqa: E402
 
 
 def covariances():
@@ -30,17 +30,7 @@ def covariances():
         case(f"cdist:{number}", 1e-13, [a, b], cdist(a, b, name))
 
 
-def ranks():
-    for x in (integers(3, 17, low=0, high=6), integers(3, 17, low=-9, high=9).astype(np.float64),
-              integers(1, 1).astype(np.float64)):
-        for number, name in enumerate(["average", "min", "max", "dense", "ordinal"]):
-            if name == "average" and x.dtype == np.int32:
-                continue
-            kind = np.float64 if name == "average" else np.int64
-            case(f"rank:{number}", 0, [x], scipy.stats.rankdata(x, name, axis=1).astype(kind))
-            case(f"rank_first:{number}", 0, [x], scipy.stats.rankdata(x, name, axis=0).astype(kind))
-            case(f"rank_all:{number}", 0, [x],
-                 scipy.stats.rankdata(x, name, axis=None).ravel().astype(kind))
+def percentiles():
     x = uniform(4, 5, 3)
     case("percentile", 1e-14, [x], np.percentile(x, [0, 12.5, 50, 99, 100], axis=(0, 2)))
 
@@ -90,16 +80,16 @@ def infinite_points():
     x = np.array([-inf, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, inf, nan])
     places = [[-1, 0, 1, 2], [-inf, 0, 1, inf], [-inf, -inf, 1, 2], [-1, 0, inf, inf], [-1, 0, 1, nan],
               [-inf, 0, nan, nan], [-1, 1, 1, inf], [-1.7e308, 0, 1, 1.7e308]]
-    values = [[1, 2, 3, 5], [4, 4, 4, 4], [-inf, 2, 3, inf], [inf, inf, 3, -inf], [1, -inf, inf, 5],
+    values = [[1.0, 2, 3, 5], [4, 4, 4, 4], [-inf, 2, 3, inf], [inf, inf, 3, -inf], [1, -inf, inf, 5],
               [nan, 2, 3, nan], [-inf, -inf, nan, 5]]
     with np.errstate(all="ignore"):
-        for xp in places:
-            for fp in values:
-                xp, fp = np.array(xp, np.float64), np.array(fp, np.float64)
-                case("interp", 1e-15, [x, xp, fp], np.interp(x, xp, fp))
-        pair = np.array([-inf, inf])
-        for fp in ([2.0, 2.0], [2.0, 3.0], [inf, inf]):
-            case("interp", 1e-15, [x, pair, np.array(fp)], np.interp(x, pair, fp))
+        for number, xp in enumerate(places):
+            xp = np.array(xp, np.float64)
+            case(f"interp_rows:{number}", 1e-15, [x, xp, np.array(values)],
+                 np.array([np.interp(x, xp, np.array(fp, np.float64)) for fp in values]))
+        pair, values = np.array([-inf, inf]), [[2.0, 2.0], [2.0, 3.0], [inf, inf]]
+        case("interp_rows:8", 1e-15, [x, pair, np.array(values)],
+             np.array([np.interp(x, pair, np.array(fp)) for fp in values]))
 
 
 def sequences():
@@ -111,5 +101,5 @@ def sequences():
 
 
 if __name__ == "__main__":
-    for part in (covariances, ranks, counts, numerical, at_places, sequences, infinite_points):
+    for part in (covariances, percentiles, counts, numerical, at_places, sequences, infinite_points):
         part()

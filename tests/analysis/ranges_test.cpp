@@ -2,11 +2,7 @@
 //
 // Observations and rows near the ends of the dtypes, whose squares no number of theirs holds:
 // results against loops in long double, gradients by how they scale.
-#include <algorithm>
-
 #include "tutti/analysis.hpp"
-#include "tutti/grad.hpp"
-#include "tutti/movement.hpp"
 #include "tutti_test/arrays.hpp"
 
 namespace ranges_test {

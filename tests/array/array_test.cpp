@@ -2,18 +2,9 @@
 //
 // The array handle: values in and out, indexing, assignment operators, lifetime of lazy graphs,
 // misuse.
-#include <boost/test/unit_test.hpp>
-#include <thread>
+#include "tutti_test/arrays.hpp"
 
-#include "tutti/counters.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
-
-namespace {
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-}  // namespace
+namespace {}  // namespace
 
 BOOST_AUTO_TEST_CASE(values_in_and_out) {
   const std::vector<std::int16_t> values = {1, -2, 3, 4, 5, 6};

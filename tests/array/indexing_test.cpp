@@ -2,21 +2,9 @@
 //
 // NumPy's basic indexing, setting elements, values out of braces, evaluation of lists: what a first
 // program writes, and what of it must not compile.
-#include <boost/test/unit_test.hpp>
-#include <complex>
-#include <limits>
-#include <sstream>
-#include <type_traits>
-
-#include "tutti/tutti.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 
 // An assignment to what an expression returns would be lost.
 static_assert(!std::is_assignable_v<array, array> && !std::is_assignable_v<array, int>);

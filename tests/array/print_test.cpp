@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Arrays as text: the same as NumPy shows (printed.txt, written by make_printed.py).
-#include <boost/test/unit_test.hpp>
-#include <complex>
-#include <cstdlib>
-#include <fstream>
 #include <iomanip>
-#include <limits>
-#include <sstream>
 
-#include "tutti/counters.hpp"
-#include "tutti/movement.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/paths.hpp"
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 
 struct printed {
   array values;

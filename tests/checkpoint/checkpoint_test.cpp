@@ -10,32 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <boost/test/unit_test.hpp>
 #include <csignal>
-#include <cstdlib>
 
-#include "tutti/error.hpp"
-#include "tutti/ops.hpp"
-#include "tutti/random.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
-using tutti::array;
 using tutti::checkpoint;
 using tutti::checkpoint_key;
 using tutti::checkpoint_options;
 using tutti::checkpoints;
-using tutti::dtype;
 using tutti::io_error;
-using tutti_test::bytes_of;
-using tutti_test::fails;
-using tutti_test::temporary_folder;
 
 namespace {
 
 namespace fs = std::filesystem;
-const auto same = boost::test_tools::per_element();
 
 /// The bytes of a checkpoint with the checksum that they would have been written with.
 std::string with_new_sum(std::string bytes) {

@@ -3,21 +3,14 @@
 // `tutti checkpoint`: what is told, removed and exported, and its exit status.
 #include "tutti_test/command.hpp"
 
-#include <boost/test/unit_test.hpp>
-
 #include "tutti/data/checkpoint.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/files.hpp"
-#include "tutti_test/paths.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using tutti::checkpoint_key;
 using tutti::checkpoints;
-using tutti_test::has;
-using tutti_test::outcome;
-using tutti_test::quoted;
 
 outcome tutti_checkpoint(const std::string& arguments, const std::string& environment = "") {
   return tutti_test::run("env " + environment + " '" + tutti_test::paths::tutti_program +

@@ -3,11 +3,9 @@
 // Convolutions against their definition: axes, strides, padding, dilation, groups, layouts, dtypes.
 // Sums of small integers are exact in any order; how near others are: `tutti verify`.
 #include "direct.hpp"
-#include "tutti/movement.hpp"
 
 namespace {
 
-using namespace tutti_test;
 using tutti::channel_order;
 
 struct trial {

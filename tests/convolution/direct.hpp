@@ -3,18 +3,9 @@
 // Convolution and windows by their definition, in double over host arrays.
 #pragma once
 
-#include <boost/test/unit_test.hpp>
-#include <limits>
-
-#include "tutti/convolution.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace tutti_test {
-
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 struct direct_options {
   position stride, padding, dilation;

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // No elements, NaN and infinities, and bad input of convolutions.
-#include <cmath>
-
 #include "direct.hpp"
 
 namespace {
-
-using namespace tutti_test;
 
 array zeros(const shape& extents) { return tutti::full(extents, 0.0, dtype::f32); }
 

@@ -3,12 +3,10 @@
 // Convolutions that take a bias and relu with them: values against the definition and, by counting
 // launches, what is taken and what must not be.
 #include "direct.hpp"
-#include "tutti/movement.hpp"
 #include "tutti_test/launches.hpp"
 
 namespace {
 
-using namespace tutti_test;
 using tutti::channel_order;
 
 struct layer {

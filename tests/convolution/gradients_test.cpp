@@ -3,13 +3,11 @@
 // Gradients against central differences, first and second ones.
 #include "differences.hpp"
 #include "direct.hpp"
-#include "tutti/movement.hpp"
 #include "tutti/nn/pooling.hpp"
 #include "tutti/nn/sampling.hpp"
 
 namespace {
 
-using namespace tutti_test;
 using arrays = std::vector<array>;
 
 // The gradients of f at its arguments, weighted and added up: what second gradients are taken of.

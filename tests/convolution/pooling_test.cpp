@@ -3,15 +3,11 @@
 // Pooling, views of windows and resampling against loops over their definition.
 #include "tutti/nn/pooling.hpp"
 
-#include <cmath>
-
 #include "direct.hpp"
-#include "tutti/movement.hpp"
 #include "tutti/nn/sampling.hpp"
 
 namespace {
 
-using namespace tutti_test;
 using tutti::channel_order;
 
 struct window {

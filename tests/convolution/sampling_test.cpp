@@ -6,14 +6,9 @@
 
 #include "differences.hpp"
 #include "tutti/nn/pooling.hpp"
-#include "tutti/tutti.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 using tutti::padding_mode;
 using tutti::nn::resampling;
 using list = std::vector<array>;

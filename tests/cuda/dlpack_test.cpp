@@ -2,26 +2,17 @@
 //
 // kDLCUDA and its relatives through the library, over the emulator, whose device memory the host
 // reaches: what is exported is looked at, what is imported is made by the driver's own functions.
-#include "tutti/dlpack.hpp"
+#include "tutti_test/dlpack.hpp"
 
 #include <cuda.h>
 
-#include <boost/test/unit_test.hpp>
-
 #include "plugin.hpp"
-#include "tutti/error.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/dlpack.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
-using namespace tutti_test;
-using tutti::array;
 using tutti::from_dlpack;
 using tutti::to_dlpack;
 
 namespace {
-
-const auto same = boost::test_tools::per_element();
 
 // Memory of another user of the driver.
 struct device_memory {

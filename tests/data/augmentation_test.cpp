@@ -3,14 +3,8 @@
 // Augmentation, against loops over what each example became.
 #include "tutti/data/augmentation.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include "differences.hpp"
-#include "tutti/grad.hpp"
 #include "tutti/image.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/arrays.hpp"
 
 using namespace tutti::data;
 using tutti::shape_error;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // data::read_idx and host_array, against files that NumPy made, and malformed files.
-
 #include "tutti/data.hpp"
 #include "tutti/data/io.hpp"
 #include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/paths.hpp"
 
 using tutti::host_array;
 using tutti::data::read_idx;

@@ -5,14 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <set>
-#include <stdexcept>
-#include <thread>
-
 #include "tutti/data.hpp"
-#include "tutti/ops.hpp"
 #include "tutti_test/arrays.hpp"
 
 using namespace tutti::data;

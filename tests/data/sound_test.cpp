@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // data::read_sound on files whose samples are known, what it writes, and malformed files.
-
 #include "tutti/data/io.hpp"
 #include "tutti/data/sound_files.hpp"
 #include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/paths.hpp"
 
 namespace sound_test {
 

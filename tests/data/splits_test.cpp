@@ -3,13 +3,9 @@
 // Splits, against scikit-learn's folds where nothing is random, and by what they promise.
 #include "tutti/data/splits.hpp"
 
-#include <algorithm>
-#include <map>
-
 #include "tutti/data/io.hpp"
 #include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/paths.hpp"
 
 namespace splits_test {
 

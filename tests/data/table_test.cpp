@@ -6,7 +6,6 @@
 #include "tutti/data/io.hpp"
 #include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/paths.hpp"
 
 namespace table_test {
 

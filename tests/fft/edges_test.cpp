@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Several axes, frequencies, shifts; no elements, NaN, dtypes and bad input.
-#include <limits>
-#include <string>
-
 #include "sums.hpp"
-#include "tutti/error.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace fft = tutti::fft;
 
-bool same(const array& a, const array& b) {
+bool identical(const array& a, const array& b) {
   return a.shape() == b.shape() && a.dtype() == b.dtype() && read_numbers(a) == read_numbers(b);
 }
 
@@ -22,18 +16,18 @@ bool same(const array& a, const array& b) {
 
 BOOST_AUTO_TEST_CASE(several_axes_are_one_after_the_other) {
   const array x = random_numbers({3, 4, 5}, dtype::c128, 20);
-  BOOST_TEST(same(fft::fft2(x), fft::fft(fft::fft(x, {}, 2), {}, 1)));
-  BOOST_TEST(same(fft::fftn(x), fft::fft(fft::fft(fft::fft(x, {}, 2), {}, 1), {}, 0)));
-  BOOST_TEST(same(fft::ifftn(x, shape{6, 2}), fft::ifft(fft::ifft(x, 2, 2), 6, 1)));
-  BOOST_TEST(same(fft::ifft2(x, {}, {0, 2}, fft::norm::ortho),
-                  fft::ifft(fft::ifft(x, {}, 2, fft::norm::ortho), {}, 0, fft::norm::ortho)));
+  BOOST_TEST(identical(fft::fft2(x), fft::fft(fft::fft(x, {}, 2), {}, 1)));
+  BOOST_TEST(identical(fft::fftn(x), fft::fft(fft::fft(fft::fft(x, {}, 2), {}, 1), {}, 0)));
+  BOOST_TEST(identical(fft::ifftn(x, shape{6, 2}), fft::ifft(fft::ifft(x, 2, 2), 6, 1)));
+  BOOST_TEST(identical(fft::ifft2(x, {}, {0, 2}, fft::norm::ortho),
+                       fft::ifft(fft::ifft(x, {}, 2, fft::norm::ortho), {}, 0, fft::norm::ortho)));
   const array r = random_numbers({3, 4, 5}, dtype::f64, 21);
-  BOOST_TEST(same(fft::rfft2(r), fft::fft(fft::rfft(r, {}, 2), {}, 1)));
-  BOOST_TEST(same(fft::rfftn(r, {}, {2, 0}), fft::fft(fft::rfft(r, {}, 0), {}, 2)));
-  BOOST_TEST(same(fft::irfft2(x), fft::irfft(fft::ifft(x, {}, 1), {}, 2)));
-  BOOST_TEST(same(fft::irfftn(x, shape{3, 4, 7}),
-                  fft::irfft(fft::ifft(fft::ifft(x, {}, 0), {}, 1), 7, 2)));
-  BOOST_TEST(same(fft::fftn(x, {}, std::vector<std::int64_t>{}), x));
+  BOOST_TEST(identical(fft::rfft2(r), fft::fft(fft::rfft(r, {}, 2), {}, 1)));
+  BOOST_TEST(identical(fft::rfftn(r, {}, {2, 0}), fft::fft(fft::rfft(r, {}, 0), {}, 2)));
+  BOOST_TEST(identical(fft::irfft2(x), fft::irfft(fft::ifft(x, {}, 1), {}, 2)));
+  BOOST_TEST(identical(fft::irfftn(x, shape{3, 4, 7}),
+                       fft::irfft(fft::ifft(fft::ifft(x, {}, 0), {}, 1), 7, 2)));
+  BOOST_TEST(identical(fft::fftn(x, {}, std::vector<std::int64_t>{}), x));
 }
 
 BOOST_AUTO_TEST_CASE(frequencies) {

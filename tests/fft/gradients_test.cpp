@@ -2,12 +2,9 @@
 //
 // Gradients against central differences, first and second ones, over both parts.
 #include "differences.hpp"
-#include "tutti/fft.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
 namespace fft = tutti::fft;
 using arguments = std::vector<array>;
 

@@ -2,17 +2,11 @@
 //
 // Gradients of functions of complex numbers, dL/dx - i dL/dy: each row that has one against central
 // differences of its values along both parts, and functions that mix real and complex.
-#include <complex>
-
 #include "differences.hpp"
 #include "semantics/host_math.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 namespace host = tutti::host;
 using c128 = std::complex<double>;
 

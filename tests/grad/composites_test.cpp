@@ -3,16 +3,10 @@
 // Gradients of reductions, products, views, indexing and what is composed of them, against central
 // differences; second derivatives too.
 #include "differences.hpp"
-#include "tutti/indexing.hpp"
-#include "tutti/sorting.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::slice;
 using arguments = std::vector<array>;
 
 const dense a = random_dense({3, 4}, -2, 2, 71);

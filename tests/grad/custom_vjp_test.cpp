@@ -3,14 +3,9 @@
 // custom_vjp: its own rule in place of the derived one, several values, higher derivatives, and
 // rules that do not fit.
 #include "differences.hpp"
-#include "tutti/indexing.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
 using arguments = std::vector<array>;
 
 // (x + y, x y), with gradients of ten times that, so that it is told from the derived one.

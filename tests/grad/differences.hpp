@@ -3,10 +3,7 @@
 // Central differences in f64: the oracle of gradients.
 #pragma once
 
-#include <boost/test/unit_test.hpp>
-
-#include "tutti/grad.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace tutti_test {
 

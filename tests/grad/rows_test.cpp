@@ -3,12 +3,8 @@
 // The gradient column of op_table.def: each row that has one, against central differences of its
 // values in f64 over its test range, for both operands, broadcast operands included.
 #include "differences.hpp"
-#include "tutti/statistics.hpp"
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
 
 // Of one operand, or of a column and a row, over whose elements a gradient adds up.
 template <class F>
@@ -159,7 +155,7 @@ BOOST_AUTO_TEST_CASE(derivatives_of_powers_of_zero) {
   const double expected[][3] = {{1, 0, 0}, {0, 2, 0}, {0, 0, 6}, {0, 0, 0}};
   for (const auto& row : expected) {
     const auto g = tutti::grad(f, {0})({zero, two})[0].to_vector<double>();
-    BOOST_TEST(g == std::vector<double>(row, row + 3), boost::test_tools::per_element());
+    BOOST_TEST(g == std::vector<double>(row, row + 3), same);
     f = [f](const std::vector<array>& v) { return tutti::sum(tutti::grad(f, {0})(v)[0]); };
   }
 }

@@ -2,13 +2,10 @@
 //
 // Gradients of cumulative operations and of sorting against central differences, in f64.
 #include "differences.hpp"
-#include "tutti/sorting.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
 using tutti::scan_options;
 
 const dense matrix = random_dense({4, 6}, 0.5, 1.5, 341);

@@ -2,16 +2,10 @@
 //
 // What belongs to which gradient: gradients in threads within gradients, arrays that a function
 // keeps, and what becomes of both when the gradient is there.
-#include <cmath>
-#include <thread>
-#include <tutti/tutti.hpp>
-
 #include "differences.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
 using arguments = std::vector<array>;
 
 array squares(const array& x) { return tutti::sum(x * x); }

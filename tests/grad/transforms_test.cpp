@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // value_and_grad, grad and vjp as transforms: nesting, arguments, refusals, depth, memory, threads.
-#include <thread>
-
 #include "differences.hpp"
-#include "tutti/counters.hpp"
-#include "tutti/random.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
 using arguments = std::vector<array>;
 
 }  // namespace

@@ -3,8 +3,6 @@
 // Features, clahe and adaptive_threshold: dtypes, views, degenerate images, NaN, and bad input.
 #include "tutti/image/features.hpp"
 
-#include <functional>
-
 #include "tutti_test/arrays.hpp"
 
 namespace features_test {

@@ -3,8 +3,6 @@
 // Filters: dtypes, views, degenerate images, NaN, and bad input.
 #include "tutti/image/filters.hpp"
 
-#include <functional>
-
 #include "tutti_test/arrays.hpp"
 
 namespace filters_test {

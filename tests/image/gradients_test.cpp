@@ -7,9 +7,7 @@
 
 namespace {
 
-using namespace tutti_test;
 namespace image = tutti::image;
-using tutti::array;
 using arguments = std::vector<array>;
 
 void check_both(const tutti::function& f, const std::vector<dense>& at) {

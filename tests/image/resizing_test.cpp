@@ -2,7 +2,6 @@
 //
 // resize() by ratios at which its weights repeat themselves, and near them, against sums that are
 // made place by place from what the header says.
-#include <algorithm>
 #include <numbers>
 
 #include "tutti/image.hpp"

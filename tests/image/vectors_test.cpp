@@ -5,13 +5,10 @@
 #include "tutti_test/vectors.hpp"
 
 #include "tutti/image/features.hpp"
-#include "tutti_test/paths.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace image = tutti::image;
-using tutti::array;
 
 struct extents {
   std::int64_t height, width;

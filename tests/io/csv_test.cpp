@@ -5,22 +5,16 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include <boost/test/unit_test.hpp>
 #include <clocale>
-#include <cmath>
 #include <csignal>
 
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 using tutti::io::read_csv;
 using tutti::io::table;
-using tutti_test::fails;
 
 namespace {
-
-const auto same = boost::test_tools::per_element();
 
 void write_gzip(const std::filesystem::path& path, std::string_view text) {
   gzFile out = gzopen(path.c_str(), "wb");

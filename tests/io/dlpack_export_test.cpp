@@ -2,11 +2,6 @@
 //
 // to_dlpack on every device: what a consumer finds in the structs and in host memory, round trips
 // on the device, and how long the memory lives. The oracle is a walk over the strides.
-#include <numeric>
-
-#include "tutti/dlpack.hpp"
-#include "tutti/movement.hpp"
-#include "tutti/ops.hpp"
 #include "tutti_test/arrays.hpp"
 #include "tutti_test/dlpack.hpp"
 

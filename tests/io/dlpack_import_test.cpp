@@ -2,9 +2,6 @@
 //
 // from_dlpack of host memory on every device: layouts, when the producer gets its memory back, that
 // nothing writes to it, and everything that is refused.
-#include "tutti/dlpack.hpp"
-#include "tutti/grad.hpp"
-#include "tutti/ops.hpp"
 #include "tutti_test/arrays.hpp"
 #include "tutti_test/dlpack.hpp"
 #include "tutti_test/host_device.hpp"

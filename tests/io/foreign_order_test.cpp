@@ -2,16 +2,10 @@
 //
 // Owners of memory get it back when its own work has ended, whatever other devices are still at.
 // TUTTI_DEVICE=first,second.
-#include <boost/test/unit_test.hpp>
 #include <future>
 
-#include "tutti/dlpack.hpp"
-#include "tutti/kernel.hpp"
-#include "tutti/ops.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/dlpack.hpp"
-
-using namespace tutti_test;
-using tutti::array;
 
 BOOST_AUTO_TEST_CASE(owners_wait_for_their_own_work_only) {
   std::promise<void> gate;

@@ -7,12 +7,6 @@
 #include <sys/resource.h>
 #include <zlib.h>
 
-#include <boost/test/unit_test.hpp>
-#include <chrono>
-#include <cstring>
-#include <functional>
-#include <random>
-
 #include "base/disk_cache.hpp"
 #include "mutations.hpp"
 #include "tutti/data.hpp"
@@ -20,18 +14,11 @@
 #include "tutti/data/image_files.hpp"
 #include "tutti/data/io.hpp"
 #include "tutti/data/sound_files.hpp"
-#include "tutti/dlpack.hpp"
 #include "tutti/dlpack_structs.h"
-#include "tutti/error.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace io = tutti::io;
 namespace fs = std::filesystem;
-using tutti::array;
-using tutti::dtype;
-using tutti_test::mutator;
-using tutti_test::temporary_folder;
 
 namespace {
 

@@ -2,14 +2,10 @@
 //
 // Pictures in files: those of make_image_vectors.py, which packs PNG by itself and leaves JPEG to
 // Pillow; what is written, read again; and damage.
-#include <cstdlib>
-
 #include "tutti/data/image_files.hpp"
 #include "tutti/data/io.hpp"
-#include "tutti/ops.hpp"
 #include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/paths.hpp"
 
 namespace image = tutti::image;
 using format = image::file_format;

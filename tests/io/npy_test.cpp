@@ -4,13 +4,9 @@
 // files.
 #include <sys/stat.h>
 
-#include <complex>
-
 #include "tutti/data/io.hpp"
-#include "tutti/ops.hpp"
 #include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/paths.hpp"
 
 using tutti::io::load_npy;
 using tutti::io::save_npy;

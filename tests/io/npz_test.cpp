@@ -2,13 +2,9 @@
 //
 // io::load_npz and io::save_npz against archives that NumPy made (make_vectors.py), round trips,
 // and damaged archives.
-#include <cstring>
-
 #include "tutti/data/io.hpp"
-#include "tutti/ops.hpp"
 #include "tutti_test/arrays.hpp"
 #include "tutti_test/data.hpp"
-#include "tutti_test/paths.hpp"
 
 using tutti::io::compression;
 using tutti::io::load_npz;

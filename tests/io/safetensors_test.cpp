@@ -2,12 +2,7 @@
 //
 // io::save_safetensors and io::load_safetensors: files written byte by byte from the format's
 // description, round trips, and malformed files of every kind.
-#include <chrono>
-#include <complex>
-#include <cstring>
-
 #include "tutti/data/io.hpp"
-#include "tutti/ops.hpp"
 #include "tutti_test/arrays.hpp"
 
 using tutti::io::load_safetensors;

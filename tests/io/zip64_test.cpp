@@ -3,24 +3,15 @@
 // ZIP64: archives of more than 65535 members, members beyond 4 GiB in a file with a hole, records
 // with a lowered limit (zip_records.hpp), archives of the library (read by Python's zipfile as
 // well), and damaged ones.
-#include <algorithm>
-#include <array>
-#include <boost/test/unit_test.hpp>
-#include <cstdlib>
-#include <cstring>
-
 #include "data/io/zip.hpp"
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 #include "zip_records.hpp"
 
 using tutti::io::reader;
 using tutti::io::writer;
 using tutti::io::zip_reader;
 using tutti::io::zip_writer;
-using tutti_test::fails;
 
 namespace {
 

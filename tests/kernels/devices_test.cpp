@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kernels on two devices, TUTTI_DEVICE=first,second: the same program takes the source of each.
-#include <boost/test/unit_test.hpp>
-#include <thread>
-
 #include "sources.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
 
 const tutti::device& device_of(std::size_t i) { return tutti::devices().at(i); }
 

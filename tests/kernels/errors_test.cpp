@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is refused of the application's kernels: the exception, the kernel's name and the values.
-#include <boost/test/unit_test.hpp>
 #include <regex>
 
 #include "sources.hpp"
-#include "tutti/ops.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/command.hpp"
-#include "tutti_test/fails.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace errors_test {
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 
 template <class Exception>
 boost::test_tools::assertion_result refused(const tutti::kernel& k,

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kernels under gradients: by custom_vjp, first and second derivatives, and what is refused.
-#include <boost/test/unit_test.hpp>
-
 #include "sources.hpp"
-#include "tutti/grad.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
 using arguments = std::vector<array>;
 
 array multiplied(const array& x, const array& y) {

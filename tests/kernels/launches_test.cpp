@@ -2,28 +2,12 @@
 //
 // What the application's kernels compute, against loops on the host: several results, scalars of
 // every dtype, views, empty arrays, order among other work, threads, and life times.
-#include <boost/test/unit_test.hpp>
-#include <chrono>
-#include <cmath>
-#include <complex>
-#include <cstring>
-#include <numeric>
-#include <optional>
-#include <thread>
-
 #include "sources.hpp"
-#include "tutti/counters.hpp"
-#include "tutti/movement.hpp"
 #include "tutti/plugin.h"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 
 dense linear(float a, const dense& x, const dense& y) {
   dense out = x;
@@ -115,7 +99,7 @@ void check_scalar(const char* opencl, const char* cuda, T value, std::size_t byt
     std::vector<unsigned char> got(bytes), expected(bytes);
     out.copy_to(got.data(), bytes);
     std::memcpy(expected.data(), &value, bytes);
-    BOOST_TEST(got == expected, boost::test_tools::per_element());
+    BOOST_TEST(got == expected, same);
   }
 }
 
@@ -165,8 +149,7 @@ BOOST_AUTO_TEST_CASE(arrays_without_elements) {
        }});
   const auto both =
       first({tutti::zeros({4, 0})}, {.outputs = {{{3}, dtype::i32}, {{0}, dtype::i32}}});
-  BOOST_TEST(both[0].to_vector<std::int32_t>() == (std::vector<std::int32_t>{7, 7, 7}),
-             boost::test_tools::per_element());
+  BOOST_TEST(both[0].to_vector<std::int32_t>() == (std::vector<std::int32_t>{7, 7, 7}), same);
   BOOST_TEST((both[1].shape() == tutti::shape{0}));
 }
 

@@ -2,21 +2,12 @@
 //
 // Kernels whose source is a SPIR-V module, on devices that take modules (those that the argument
 // `takes_modules` says it of must) and on those that do not.
-#include <boost/test/unit_test.hpp>
-
-#include "tutti/counters.hpp"
-#include "tutti/kernel.hpp"
-#include "tutti/ops.hpp"
 #include "tutti/plugin.h"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/command.hpp"
-#include "tutti_test/fails.hpp"
 #include "verify/spirv_module.hpp"
 
 namespace {
-
-using tutti::array;
-using tutti::dtype;
-using tutti_test::has;
 
 bool must_take_modules() {
   const auto& suite = boost::unit_test::framework::master_test_suite();
@@ -40,7 +31,7 @@ const std::vector<std::int32_t> expected = {15, -20, 2147483647, 3, 37};  // pro
 BOOST_AUTO_TEST_CASE(a_module_computes_where_it_is_taken) {
   bool taken = true;
   try {
-    BOOST_TEST(launched(tutti::kernel(scaled())) == expected, boost::test_tools::per_element());
+    BOOST_TEST(launched(tutti::kernel(scaled())) == expected, same);
   } catch (const tutti::device_error& e) {
     taken = false;
     const std::string text = e.what();
@@ -62,7 +53,7 @@ BOOST_AUTO_TEST_CASE(a_function_on_the_host_stands_in) {
       out[i] = static_cast<std::int32_t>(a * static_cast<std::uint32_t>(x[i]) + i);
   };
   const auto before = tutti::stats().fallbacks;
-  BOOST_TEST(launched(tutti::kernel(source)) == expected, boost::test_tools::per_element());
+  BOOST_TEST(launched(tutti::kernel(source)) == expected, same);
   if (must_take_modules()) BOOST_TEST(tutti::stats().fallbacks == before);
 }
 

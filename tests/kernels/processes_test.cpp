@@ -2,11 +2,8 @@
 //
 // Kernels over several processes: what one compiled the next one finds, and one may end while its
 // kernels run.
-#include <boost/test/unit_test.hpp>
-
-#include "tutti/device.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/command.hpp"
-#include "tutti_test/files.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace {

@@ -2,11 +2,9 @@
 //
 // QR, eigenvalues and singular values: products, orthogonality and order, for every dtype.
 #include "identities.hpp"
-#include "tutti/contractions.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace linalg = tutti::linalg;
 
 const tutti::shape forms[] = {{2, 6, 6}, {7, 4}, {2, 2, 4, 7}, {1, 5}, {5, 1}};

@@ -2,13 +2,10 @@
 //
 // No elements, one element, NaN, singular matrices and bad input.
 #include "identities.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace linalg = tutti::linalg;
-using tutti::shape;
 
 array zeros(const shape& extents) { return tutti::full(extents, 0.0, dtype::f64); }
 

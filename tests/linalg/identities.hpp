@@ -3,18 +3,9 @@
 // Matrices to decompose, and what holds of every decomposition whoever computed it.
 #pragma once
 
-#include <boost/test/unit_test.hpp>
-#include <complex>
-
-#include "tutti/linalg.hpp"
-#include "tutti/movement.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace tutti_test {
-
-using tutti::array;
-using tutti::dtype;
 
 inline constexpr dtype linear_dtypes[] = {dtype::f32, dtype::f64, dtype::c64, dtype::c128};
 

@@ -3,11 +3,9 @@
 // Cholesky and LU factors, systems, inverses and determinants: identities for every dtype, batches,
 // views.
 #include "identities.hpp"
-#include "tutti/sorting.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace linalg = tutti::linalg;
 
 }  // namespace

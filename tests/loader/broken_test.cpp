@@ -4,17 +4,11 @@
 // process: what is caught names plugin, function and text; a device that cannot be used is refused
 // by name and does not hide others; texts are shown so that a terminal can show them.
 // broken_plugin.cpp tells of the faults.
-#include <boost/test/unit_test.hpp>
-#include <memory>
-
 #include "base/one_line.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
 #include "support.hpp"
-#include "tutti/array.hpp"
-#include "tutti/error.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/paths.hpp"
+#include "tutti_test/arrays.hpp"
 
 using namespace loader_test;
 using tutti::base::one_line;

@@ -9,19 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <boost/test/unit_test.hpp>
-#include <chrono>
-#include <fstream>
-#include <functional>
-#include <thread>
-#include <vector>
-
 #include "base/counters.hpp"
 #include "base/disk_cache.hpp"
 #include "base/driver_folder.hpp"
 #include "base/private_folder.hpp"
 #include "support.hpp"
-#include "tutti/error.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace cache_test {
 

@@ -2,19 +2,12 @@
 //
 // A device that cannot store a dtype says so, naming both, when such an array is made: not when it
 // is read. The device is a fake one that stores f32 only.
-#include <boost/test/unit_test.hpp>
-#include <complex>
-
 #include "support.hpp"
-#include "tutti/ops.hpp"
-#include "tutti/random.hpp"
-#include "tutti_test/paths.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
 using namespace loader_test;
-using tutti::array;
-using tutti::dtype;
 
 // Before the first use of a device in this process.
 struct world {

@@ -3,12 +3,8 @@
 // The grammar of TUTTI_DEVICE: tables of right and wrong texts, with what each means and says.
 #include <fmt/format.h>
 
-#include <boost/test/unit_test.hpp>
-#include <string>
-#include <vector>
-
 #include "plugin/selection.hpp"
-#include "tutti/error.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 

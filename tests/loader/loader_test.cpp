@@ -4,14 +4,10 @@
 // plugins, the search path.
 #include "plugin/loader.hpp"
 
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-
 #include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
 #include "support.hpp"
-#include "tutti/error.hpp"
-#include "tutti_test/paths.hpp"
+#include "tutti_test/arrays.hpp"
 
 using namespace loader_test;
 using tutti::plugin_error;
@@ -42,7 +38,7 @@ std::vector<std::string> names(plugin_loader& loader) {
 BOOST_AUTO_TEST_CASE(files_are_found_by_name) {
   plugin_loader loader({good});
   const std::vector<std::string> expected = {"cuda", "opencl", "reference", "vendorx"};
-  BOOST_TEST(names(loader) == expected, boost::test_tools::per_element());
+  BOOST_TEST(names(loader) == expected, same);
   BOOST_TEST(loader.loaded().empty());
 }
 

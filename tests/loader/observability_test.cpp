@@ -3,16 +3,12 @@
 // The trace file is valid JSON at every flush and holds what was reported; the counters add up.
 #include <sys/stat.h>
 
-#include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
-#include <thread>
-#include <vector>
 
 #include "base/counters.hpp"
 #include "base/trace.hpp"
 #include "support.hpp"
-#include "tutti/error.hpp"
-#include "tutti_test/paths.hpp"
+#include "tutti_test/arrays.hpp"
 
 using namespace loader_test;
 using nlohmann::json;

@@ -5,13 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <boost/test/unit_test.hpp>
-#include <cstdlib>
-
 #include "plugin/trial.hpp"
 #include "plugin/trust.hpp"
 #include "support.hpp"
-#include "tutti/error.hpp"
+#include "tutti_test/arrays.hpp"
 
 using namespace loader_test;
 using tutti::plugins::changeable_by_others;

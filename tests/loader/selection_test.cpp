@@ -2,13 +2,9 @@
 //
 // Resolving items against devices: what each selector picks, what auto prefers, one card seen by
 // two plugins, what is loaded, what errors say.
-#include <boost/test/unit_test.hpp>
-#include <thread>
-
 #include "plugin/registry.hpp"
 #include "support.hpp"
-#include "tutti/error.hpp"
-#include "tutti_test/paths.hpp"
+#include "tutti_test/arrays.hpp"
 
 using namespace loader_test;
 using tutti::plugins::device_registry;

@@ -3,7 +3,6 @@
 // Components and clusters: known groups are found, each row has its nearest center, centers are the
 // means of their rows.
 #include "tutti/ml.hpp"
-#include "tutti/movement.hpp"
 #include "tutti_test/arrays.hpp"
 
 namespace {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The edges of tutti::ml: dtypes, empty and constant samples, NaN, wrong arguments of everything.
-#include <functional>
-#include <map>
-
 #include "tutti/ml.hpp"
 #include "tutti_test/arrays.hpp"
 

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradients of what is lazy: transformations, predictions and metrics, against differences.
-#include <cmath>
-
 #include "differences.hpp"
 #include "tutti/ml.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 namespace ml = tutti::ml;
 using arguments = std::vector<array>;
 

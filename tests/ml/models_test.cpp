@@ -4,7 +4,6 @@
 #include "tutti/data/io.hpp"
 #include "tutti/ml.hpp"
 #include "tutti_test/arrays.hpp"
-#include "tutti_test/files.hpp"
 
 namespace {
 
@@ -173,7 +172,7 @@ BOOST_AUTO_TEST_CASE(labels_are_words_or_numbers) {
   const array numbers = words.fit(animals).transform(animals);
   BOOST_TEST((numbers.to_vector<std::int64_t>() == std::vector<std::int64_t>{2, 1, 0, 2}));
   const ml::label_encoder again = reloaded(words, ml::label_encoder());
-  BOOST_TEST(again.names(numbers) == animals, boost::test_tools::per_element());
+  BOOST_TEST(again.names(numbers) == animals, same);
   BOOST_TEST(again.class_count() == 3);
   FAILS(value_error, words.transform({std::string("cow")}), "\"cow\"");
   FAILS(index_error, words.names(array::from<int>({3})), "class 3");

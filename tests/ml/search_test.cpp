@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Samples of splits and the search over settings.
-#include <map>
-
 #include "tutti/ml.hpp"
 #include "tutti_test/arrays.hpp"
 
@@ -110,7 +108,7 @@ BOOST_AUTO_TEST_CASE(the_best_candidate_is_found) {
   }
   const std::vector<double> scores = ml::cross_val_score(
       group, x, y, folds, [&](const ml::split_samples& part) { return fit(grid[0], part); });
-  BOOST_TEST(scores == found.scores[0], boost::test_tools::per_element());
+  BOOST_TEST(scores == found.scores[0], same);
   // Whatever the first is: a mean of NaN is not the best.
   const auto broken = [&](const ml::settings& chosen, const ml::split_samples&) {
     return chosen.at("alpha") > 100 ? NAN : -chosen.at("alpha");

@@ -6,7 +6,6 @@
 #include "tutti/data/io.hpp"
 #include "tutti/ml.hpp"
 #include "tutti_test/arrays.hpp"
-#include "tutti_test/files.hpp"
 
 namespace {
 

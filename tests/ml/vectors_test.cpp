@@ -4,13 +4,9 @@
 #include "tutti_test/vectors.hpp"
 
 #include "tutti/ml.hpp"
-#include "tutti_test/paths.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 namespace ml = tutti::ml;
 
 array flat(const std::vector<array>& parts) {

@@ -2,18 +2,10 @@
 //
 // Members that hang, disappear or fail in the middle of a collective: every other member is told
 // which one and why, in time, and goes on working.
-#include <boost/test/unit_test.hpp>
-#include <chrono>
-
 #include "faulty_control.hpp"
 #include "members.hpp"
-#include "tutti/collective.hpp"
-#include "tutti/error.hpp"
 #include "tutti/plugin.h"
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::device_group;
 namespace collective = tutti::collective;
 
 namespace {

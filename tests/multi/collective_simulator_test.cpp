@@ -4,23 +4,12 @@
 // rank against the sum that each device must have.
 #include "collective_simulator.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <boost/test/data/test_case.hpp>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <numeric>
 
 #include "members.hpp"
 #include "mpi/rounds.hpp"
-#include "tutti/ops.hpp"
 
-using tutti::array;
 using tutti::mpi::schedule;
-using tutti_test::cluster;
-using tutti_test::endpoint;
-using tutti_test::recorded;
-using tutti_test::step;
 
 namespace boost::test_tools::tt_detail {
 template <>

@@ -3,23 +3,8 @@
 // Every collective against host loops: by algorithm, reduction, dtype and number of participants,
 // for sizes that do not divide, empty ones, views and NaN; that all participants get the same bits;
 // and what participants who disagree are told.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <thread>
-
 #include "members.hpp"
-#include "tutti/collective.hpp"
-#include "tutti/counters.hpp"
-#include "tutti/error.hpp"
-#include "tutti_test/fails.hpp"
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::device_group;
-using tutti::dtype;
-using tutti::shape;
 namespace collective = tutti::collective;
 using namespace tutti::collective;
 

@@ -2,21 +2,10 @@
 //
 // Data-parallel training and pipelines against one device that does everything: losses, gradients
 // and parameters over several steps, in f64 so that only rounding may differ.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
 #include "members.hpp"
-#include "tutti/error.hpp"
-#include "tutti/multi.hpp"
 #include "tutti/nn.hpp"
-#include "tutti_test/files.hpp"
 
-using namespace tutti_test;
-using tutti::array;
 using tutti::data_parallel_options;
-using tutti::device_group;
-using tutti::dtype;
-using tutti::shape;
 using tutti::sharded;
 using tutti::shares;
 namespace nn = tutti::nn;

@@ -4,29 +4,17 @@
 // compute rightly afterwards.
 #pragma once
 
-#include <boost/test/unit_test.hpp>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "loops.hpp"
 #include "members.hpp"
-#include "tutti/multi.hpp"
-#include "tutti/parallel.hpp"
 
 namespace hostile {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::device_group;
-using tutti::dtype;
 using tutti::sharded;
 
 using arrays = std::vector<array>;
 inline constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::int64_t huge = std::int64_t{1} << 62;
-inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// f throws E; the message begins with the name and contains the part.

@@ -2,9 +2,6 @@
 //
 // The same for parallel loops, training over several devices and pipelines: counts that are
 // negative or huge, nothing where a function is expected, callables that throw.
-#include <cmath>
-#include <stdexcept>
-
 #include "hostile.hpp"
 #include "tutti/nn.hpp"
 

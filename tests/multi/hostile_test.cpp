@@ -6,10 +6,6 @@
 // follows computes as if nothing had been.
 #include "hostile.hpp"
 
-#include <functional>
-#include <optional>
-#include <stdexcept>
-
 using namespace hostile;
 using tutti::shares;
 namespace collective = tutti::collective;

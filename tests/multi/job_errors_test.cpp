@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Errors of a job: ranks that disagree, that throw, that do not come, and what a job refuses.
-#include <boost/test/unit_test.hpp>
 #include <csignal>
-#include <cstdlib>
-#include <iostream>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "thread_job.hpp"
-#include "tutti/tutti.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
 using namespace tutti;
 using collective::reduction;
-using tutti_test::message_of;
-using tutti_test::on_ranks;
-using tutti_test::require;
-using tutti_test::run_ranks;
 
 void require_text(const std::string& text, const std::vector<std::string>& parts) {
   for (const std::string& part : parts)

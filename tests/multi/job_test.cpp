@@ -2,29 +2,13 @@
 //
 // What the ranks of a job exchange. Expected values are computed on the host, by every rank for
 // all.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "thread_job.hpp"
-#include "tutti/tutti.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
 using namespace tutti;
 using collective::reduction;
-using tutti_test::all_dtypes;
-using tutti_test::element;
-using tutti_test::folded;
-using tutti_test::on_ranks;
-using tutti_test::require;
-using tutti_test::run_ranks;
 
 array values(const shape& extents, dtype type, int r) {
   std::vector<double> out;

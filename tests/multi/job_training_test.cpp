@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Training over the ranks of a job: what they find together is what one process finds alone.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "thread_job.hpp"
 #include "tutti/data.hpp"
 #include "tutti/nn.hpp"
-#include "tutti/tutti.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
 using namespace tutti;
-using tutti_test::on_ranks;
-using tutti_test::require;
 
 double distance(const array& a, const array& b) {
   return a.size() == 0 ? 0 : max(abs(a - b)).item();

@@ -4,14 +4,10 @@
 // notes every index it gets.
 #pragma once
 
-#include <cstdint>
 #include <mutex>
 #include <ostream>
-#include <string>
-#include <vector>
 
-#include "tutti/tutti.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace tutti {
 inline std::ostream& operator<<(std::ostream& out, loop_policy p) { return out << to_string(p); }

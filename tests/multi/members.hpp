@@ -3,13 +3,7 @@
 // Groups of the first devices of TUTTI_DEVICE, and values on them that a host loop can follow.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "tutti/device_group.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace tutti_test {
 

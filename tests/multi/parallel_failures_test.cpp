@@ -4,27 +4,15 @@
 // every index reaches the sink once, and the report says what happened.
 #include <tutti/plugin.h>
 
-#include <atomic>
 #include <boost/test/data/test_case.hpp>
-#include <boost/test/unit_test.hpp>
-#include <chrono>
-#include <functional>
-#include <thread>
-#include <tutti/tutti.hpp>
 
 #include "faulty_control.hpp"
 #include "loops.hpp"
 
 using tutti::chunk;
-using tutti::device_group;
 using tutti::loop_options;
 using tutti::loop_policy;
 using tutti::loop_report;
-using tutti_test::arm;
-using tutti_test::collector;
-using tutti_test::every_policy;
-using tutti_test::message_of;
-using tutti_test::squares;
 
 namespace {
 

@@ -2,12 +2,7 @@
 //
 // Parallel loops over the ranks of a job: every index once on rank 0, failures of bodies, sinks,
 // devices and ranks.
-#include <boost/test/unit_test.hpp>
-#include <chrono>
 #include <csignal>
-#include <iostream>
-#include <stdexcept>
-#include <thread>
 
 #include "loops.hpp"
 #include "thread_job.hpp"
@@ -16,12 +11,6 @@
 namespace {
 
 using namespace tutti;
-using tutti_test::collector;
-using tutti_test::message_of;
-using tutti_test::on_ranks;
-using tutti_test::require;
-using tutti_test::run_ranks;
-using tutti_test::squares;
 
 /// Squares of the range, whole on rank 0 and nothing elsewhere.
 loop_report check_loop(const job& j, const device_group& group, const index_range& range,

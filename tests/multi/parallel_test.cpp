@@ -2,30 +2,15 @@
 //
 // Parallel loops over the devices of TUTTI_DEVICE, none of which fails: results against the host,
 // the rules of bodies and sinks, the report.
-#include <algorithm>
-#include <atomic>
 #include <boost/test/data/test_case.hpp>
-#include <boost/test/unit_test.hpp>
-#include <map>
-#include <set>
-#include <thread>
-#include <tutti/tutti.hpp>
 
 #include "loops.hpp"
-#include "tutti_test/compare.hpp"
-#include "tutti_test/random.hpp"
 
-using tutti::array;
 using tutti::chunk;
 using tutti::chunk_results;
-using tutti::device_group;
 using tutti::index_range;
 using tutti::loop_policy;
 using tutti::loop_report;
-using tutti_test::collector;
-using tutti_test::every_policy;
-using tutti_test::message_of;
-using tutti_test::squares;
 
 namespace {
 

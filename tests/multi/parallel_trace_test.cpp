@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Chunks of parallel loops in the trace file (TUTTI_TRACE): a row for each device.
-#include <boost/test/unit_test.hpp>
-#include <cstdlib>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <tutti/tutti.hpp>
 
 #include "base/trace.hpp"
 #include "faulty_control.hpp"

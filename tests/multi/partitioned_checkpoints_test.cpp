@@ -4,24 +4,13 @@
 // damaged and unfinished ones.
 #include <unistd.h>
 
-#include <boost/test/unit_test.hpp>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "thread_job.hpp"
 #include "tutti/data.hpp"
-#include "tutti/error.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
 using namespace tutti;
-using tutti_test::message_of;
-using tutti_test::on_ranks;
-using tutti_test::require;
-using tutti_test::run_ranks;
 namespace fs = std::filesystem;
 
 /// A folder that is empty at first, the same for all ranks.

@@ -2,25 +2,14 @@
 //
 // Pipelines over the ranks of a job, and the messages between ranks that have gradients, against
 // the same computation on one device.
-#include <boost/test/unit_test.hpp>
-#include <string>
-#include <vector>
-
 #include "thread_job.hpp"
-#include "tutti/error.hpp"
-#include "tutti/movement.hpp"
-#include "tutti/multi.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/nn/pipeline.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
 using namespace tutti;
-using tutti_test::message_of;
-using tutti_test::on_ranks;
-using tutti_test::require;
-using tutti_test::run_ranks;
 
 using arrays = std::vector<array>;
 

@@ -4,29 +4,14 @@
 // NCCL. What it may not do goes through the job as without it.
 #include <dlfcn.h>
 
-#include <boost/test/unit_test.hpp>
-#include <chrono>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
-#include <numeric>
-#include <string>
-#include <vector>
-
 #include "tests/cuda/emulator/control.hpp"
 #include "thread_job.hpp"
-#include "tutti/tutti.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
 using namespace tutti;
 using collective::reduction;
-using tutti_test::element;
-using tutti_test::folded;
-using tutti_test::message_of;
-using tutti_test::require;
-using tutti_test::run_ranks;
 
 template <class F>
 F* emulator_function(const char* name) {

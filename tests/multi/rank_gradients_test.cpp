@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradients of functions over the ranks of a job, against those of the whole array on one device.
-#include <boost/test/unit_test.hpp>
 #include <exception>
-#include <functional>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "thread_job.hpp"
-#include "tutti/error.hpp"
-#include "tutti/movement.hpp"
-#include "tutti/multi.hpp"
-#include "tutti/sorting.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
 using namespace tutti;
 using collective::reduction;
-using tutti_test::message_of;
-using tutti_test::on_ranks;
-using tutti_test::require;
-using tutti_test::splits;
 
 /// One device a rank, two on rank 1, and two on each rank, where there is another one.
 std::vector<device_group> groups_of(const job& j) {

@@ -3,24 +3,13 @@
 // Policies and state of parallel loops under a simulated clock: each index once, whatever fails;
 // makespans against bounds known from the scripted speeds; the numbers of the report.
 #include <boost/test/data/test_case.hpp>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <numeric>
-#include <random>
 
 #include "loops.hpp"
 #include "simulator.hpp"
-#include "tutti_test/random.hpp"
 
 using tutti::index_range;
 using tutti::loop_options;
 using tutti::loop_policy;
-using tutti_test::covers_once;
-using tutti_test::every_policy;
-using tutti_test::least_time;
-using tutti_test::simulate;
-using tutti_test::simulated_device;
-using tutti_test::simulation;
 
 namespace {
 
@@ -292,7 +281,7 @@ BOOST_AUTO_TEST_CASE(time_limits_stand_still_while_programs_are_compiled_and_sin
   state.resume(0, 112);
   BOOST_TEST(state.deadline().value() == 116);
   BOOST_TEST(state.expire(115.9).empty());
-  BOOST_TEST(state.expire(116) == std::vector<std::size_t>{1}, boost::test_tools::per_element());
+  BOOST_TEST(state.expire(116) == std::vector<std::size_t>{1}, same);
   BOOST_TEST(state.is_out(1));
   BOOST_TEST(state.deadline().value() == 117);
   BOOST_TEST(!state.finish(1, 0, 116).has_value());

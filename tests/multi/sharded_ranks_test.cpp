@@ -2,27 +2,13 @@
 //
 // Groups of devices of all ranks: split arrays and collectives against the same work on whole
 // arrays. Rank 1 has two devices where there are two.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "members.hpp"
 #include "thread_job.hpp"
-#include "tutti/error.hpp"
-#include "tutti/multi.hpp"
-#include "tutti/parallel.hpp"
-#include "tutti_test/files.hpp"
 
 namespace {
 
 using namespace tutti;
 using collective::reduction;
-using tutti_test::message_of;
-using tutti_test::on_ranks;
-using tutti_test::require;
-using tutti_test::splits;
 
 device_group group_of(const job& j) {
   std::vector<device> members{default_device()};

@@ -2,23 +2,8 @@
 //
 // Sharded arrays against the arrays that they are parts of: splits of every kind, elementwise work,
 // reductions, rows by index, products, and moves from one split to another.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <functional>
-#include <limits>
-
 #include "members.hpp"
-#include "tutti/counters.hpp"
-#include "tutti/error.hpp"
-#include "tutti/grad.hpp"
-#include "tutti/multi.hpp"
-#include "tutti_test/fails.hpp"
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::device_group;
-using tutti::dtype;
-using tutti::shape;
 using tutti::sharded;
 using tutti::shares;
 
@@ -60,8 +45,7 @@ BOOST_AUTO_TEST_SUITE(sharding)
 BOOST_AUTO_TEST_CASE(boundaries_by_rule) {
   const device_group group = largest_group();
   for (const std::int64_t extent : {0, 1, 4, 5, 17, 1000})
-    BOOST_TEST(shares().boundaries(extent, group) == equal_cuts(extent, group.size()),
-               boost::test_tools::per_element());
+    BOOST_TEST(shares().boundaries(extent, group) == equal_cuts(extent, group.size()), same);
   if (group.size() < 2) return;
   const device_group two = first_devices(2);
   const std::vector<std::int64_t> quarter{0, 25, 100}, none{0, 0, 100};
@@ -90,8 +74,7 @@ BOOST_AUTO_TEST_CASE(wrong_weights) {
 
 BOOST_AUTO_TEST_CASE(one_device_is_not_measured) {
   const std::uint64_t before = tutti::stats().launches;
-  BOOST_TEST(weights_by_throughput(first_devices(1)) == std::vector<double>{1},
-             boost::test_tools::per_element());
+  BOOST_TEST(weights_by_throughput(first_devices(1)) == std::vector<double>{1}, same);
   BOOST_TEST(tutti::stats().launches == before);
 }
 
@@ -105,7 +88,7 @@ BOOST_AUTO_TEST_CASE(throughput_is_measured_once) {
   }
   BOOST_TEST(std::abs(total - 1) < 1e-12);
   const std::uint64_t before = tutti::stats().launches;
-  BOOST_TEST(weights_by_throughput(group) == weights, boost::test_tools::per_element());
+  BOOST_TEST(weights_by_throughput(group) == weights, same);
   BOOST_TEST(tutti::stats().launches == before);
   // Devices of one kind share a measurement.
   for (std::size_t m = 1; m < group.size(); ++m)
@@ -122,7 +105,7 @@ BOOST_AUTO_TEST_CASE(shard_and_gather) {
         const sharded s = shard(source, group, axis, by);
         BOOST_TEST(s.axis() == (axis == 0 ? 0 : 1));
         const auto cuts = by.boundaries(extents[s.axis()], group);
-        BOOST_TEST(s.boundaries() == cuts, boost::test_tools::per_element());
+        BOOST_TEST(s.boundaries() == cuts, same);
         for (std::size_t m = 0; m < group.size(); ++m)
           BOOST_TEST(matches(s.parts()[m], cut(d, s.axis(), cuts[m], cuts[m + 1])));
         check_like(s, source);
@@ -152,8 +135,7 @@ BOOST_AUTO_TEST_CASE(reshard_moves_parts) {
     for (const int axis : {0, 1}) {
       const sharded other = reshard(s, group, axis, falling);
       BOOST_TEST(other.axis() == axis);
-      BOOST_TEST(other.boundaries() == shares(falling).boundaries(d.extents[axis], group),
-                 boost::test_tools::per_element());
+      BOOST_TEST(other.boundaries() == shares(falling).boundaries(d.extents[axis], group), same);
       check_like(other, source);
     }
     const device_group backwards(

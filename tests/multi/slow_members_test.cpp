@@ -3,24 +3,11 @@
 // Which members are left out, decided by given times; what a trainer does with that.
 #include "nn/slow_members.hpp"
 
-#include <boost/test/unit_test.hpp>
-#include <chrono>
-#include <map>
-#include <stdexcept>
-#include <thread>
-
 #include "members.hpp"
-#include "tutti/error.hpp"
-#include "tutti/multi.hpp"
 #include "tutti/nn.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace slow_members_test {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::device_group;
-using tutti::dtype;
 namespace nn = tutti::nn;
 using nn::kinds;
 
@@ -110,8 +97,7 @@ BOOST_AUTO_TEST_CASE(a_trainer_measures_before_its_first_step) {
     return out;
   };
   const std::vector<double> alone = train(first_devices(1)), together = train(largest_group());
-  BOOST_TEST(alone == together, boost::test_tools::tolerance(1e-9)
-                                    << boost::test_tools::per_element());
+  BOOST_TEST(alone == together, boost::test_tools::tolerance(1e-9) << same);
 }
 
 }  // namespace slow_members_test

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Models with state and random layers on several devices: batch norm, dropout, nn::trainer.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
 #include "members.hpp"
-#include "tutti/error.hpp"
-#include "tutti/multi.hpp"
 #include "tutti/nn.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace stateful_parallel_test {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::device_group;
-using tutti::dtype;
 using tutti::shares;
 namespace nn = tutti::nn;
 using list = std::vector<array>;

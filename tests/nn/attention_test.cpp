@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_CASE(generating_by_a_cache_is_the_whole_at_once) {
   const nn::layer whole = nn::transformer_block(8, 4, {1}, options, dtype::f64);
   options.attention.cache = true;
   const nn::layer step = nn::transformer_block(8, 4, {1}, options, dtype::f64);
-  BOOST_TEST(step.names() == whole.names(), boost::test_tools::per_element());
+  BOOST_TEST(step.names() == whole.names(), same);
   const list& p = whole.parameters();
   const array expected = whole.apply(p, x);
   list state = step.state(), results;

@@ -2,10 +2,7 @@
 //
 // Layers made of layers: names, parameters, state and keys reach the right one; checkpoints; the
 // summary.
-#include <algorithm>
-
 #include "networks.hpp"
-#include "tutti/counters.hpp"
 #include "tutti/data/io.hpp"
 
 namespace {
@@ -58,7 +55,7 @@ BOOST_AUTO_TEST_CASE(names_are_a_tree) {
                       nn::parallel({counting(7), counting(11)}, {nn::merge::sum})});
   const names expected{"0.body.first.factor", "0.body.second.factor", "0.shortcut.factor",
                        "1.0.factor", "1.1.factor"};
-  BOOST_TEST(net.names() == expected, boost::test_tools::per_element());
+  BOOST_TEST(net.names() == expected, same);
   BOOST_TEST(net.state_names().size() == 5u);
   BOOST_TEST(net.state_names()[2] == "0.shortcut.count");
   BOOST_TEST(once(net) == (2 * 3 + 5) * (7 + 11));
@@ -100,7 +97,7 @@ BOOST_AUTO_TEST_CASE(each_layer_has_a_key_of_its_own) {
     return one.apply({}, tutti::zeros({1}, dtype::f64), nn::training({key})).to_vector<double>();
   };
   BOOST_TEST(drawn(1)[0] != drawn(1)[1]);
-  BOOST_TEST(drawn(1) == drawn(1), boost::test_tools::per_element());
+  BOOST_TEST(drawn(1) == drawn(1), same);
   BOOST_TEST(drawn(1)[0] != drawn(2)[0]);
 }
 
@@ -130,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_has_the_same_gradients) {
       nn::sequential({nn::linear(3, 4, {1}, {}, dtype::f64), nn::dropout(0.3),
                       nn::batch_norm(4, {}, dtype::f64), nn::activate(nn::gelu)});
   const nn::layer kept = nn::checkpoint(body);
-  BOOST_TEST(kept.names() == body.names(), boost::test_tools::per_element());
+  BOOST_TEST(kept.names() == body.names(), same);
   const array x = upload_as<double>(random_dense({5, 3}, -1, 1));
   const auto run = [&](const nn::layer& l) {
     return nn::loss_and_gradients(l, l.parameters(), l.state(), x, nn::training({3}),
@@ -251,7 +248,7 @@ BOOST_AUTO_TEST_CASE(embeddings_are_rows) {
   const array slopes =
       tutti::grad([&](const list& p) { return tutti::sum(l.apply(p, index)); })(l.parameters())[0];
   const std::vector<double> expected{1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2};
-  BOOST_TEST(slopes.to_vector<double>() == expected, boost::test_tools::per_element());
+  BOOST_TEST(slopes.to_vector<double>() == expected, same);
   FAILS(index_error, l.apply(l.parameters(), array::from<std::int32_t>({5})), "embedding");
   FAILS(value_error, nn::embedding(5, 3, {1}, {.padding = 5}), "padding 5 is not below 5");
 }

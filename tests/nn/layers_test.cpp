@@ -58,11 +58,10 @@ BOOST_AUTO_TEST_CASE(gelu_and_silu_at_the_ends) {
             array::from<double>({-infinite, -60000, -1001, 60000, infinite, 0}).astype(type);
         const auto y = f(x).astype(dtype::f64).to_vector<double>();
         const std::vector<double> limits = {0, 0, 0, x[3].astype(dtype::f64).item(), infinite, 0};
-        BOOST_TEST(y == limits, boost::test_tools::per_element());
+        BOOST_TEST(y == limits, same);
         const array slopes = tutti::grad([&](const array& v) { return tutti::sum(f(v)); })(x);
         const std::vector<double> ends = {0, 0, 0, 1, 1, 0.5};
-        BOOST_TEST(slopes.astype(dtype::f64).to_vector<double>() == ends,
-                   boost::test_tools::per_element());
+        BOOST_TEST(slopes.astype(dtype::f64).to_vector<double>() == ends, same);
         const double nan = std::numeric_limits<double>::quiet_NaN();
         BOOST_TEST(std::isnan(f(array::from<double>({nan}).astype(type)).item()));
       }
@@ -114,7 +113,7 @@ BOOST_AUTO_TEST_CASE(linear_is_x_w_plus_b) {
 BOOST_AUTO_TEST_CASE(a_perceptron_names_and_orders_its_parameters) {
   const nn::sequential net = nn::perceptron({3, 5, 2}, {1}, tutti::tanh, {}, dtype::f64);
   const std::vector<std::string> names{"0.weight", "0.bias", "2.weight", "2.bias"};
-  BOOST_TEST(net.names() == names, boost::test_tools::per_element());
+  BOOST_TEST(net.names() == names, same);
   BOOST_TEST(net.parameter_count() == 3 * 5 + 5 + 5 * 2 + 2);
   const auto& p = net.parameters();
   BOOST_TEST(all_close(p[1].to_vector<double>(), std::vector<double>(5)));

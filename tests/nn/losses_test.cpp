@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(confusion_counts_pairs) {
   const array guess = array::from<std::int64_t>({0, 1, 1, 2, 0, 2});
   const auto counts = nn::confusion_matrix(truth, guess, 3).to_vector<std::int64_t>();
   const std::vector<std::int64_t> expected{1, 1, 0, 0, 1, 0, 1, 0, 2};
-  BOOST_TEST(counts == expected, boost::test_tools::per_element());
+  BOOST_TEST(counts == expected, same);
   FAILS(index_error, nn::confusion_matrix(truth, guess, 2), "class 2 at 3 is not below 2");
   FAILS(value_error, nn::confusion_matrix(truth, guess, 0), "0 classes");
   FAILS(shape_error, nn::confusion_matrix(truth, array::from<std::int32_t>({1}), 3), "[6] and [1]");

@@ -5,8 +5,6 @@
 
 #include "differences.hpp"
 #include "tutti/nn.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/arrays.hpp"
 
 namespace nn = tutti::nn;
 using list = std::vector<array>;

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(backwards_is_forwards_of_the_reverse) {
 BOOST_AUTO_TEST_CASE(weights_of_recurrent_layers) {
   const nn::layer l = lstm({});
   const std::vector<std::string> names{"input.weight", "hidden.weight", "bias"};
-  BOOST_TEST(l.names() == names, boost::test_tools::per_element());
+  BOOST_TEST(l.names() == names, same);
   const auto bias = l.parameters()[2].to_vector<double>();
   for (std::size_t i = 0; i < 16; ++i) BOOST_TEST(bias[i] == (i / 4 == 1 ? 1 : 0));
   // Each gate's part of the hidden weights is orthogonal.

@@ -4,17 +4,10 @@
 // values, and gradients of all floating operands.
 #include "tutti_test/vectors.hpp"
 
-#include "tutti/grad.hpp"
 #include "tutti/nn.hpp"
-#include "tutti_test/paths.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-using tutti::slice;
 namespace nn = tutti::nn;
 using called = std::function<array(const operand_list& v, std::int64_t n)>;
 

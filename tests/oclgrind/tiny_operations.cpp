@@ -3,20 +3,8 @@
 // What is composed of several kernels, on arrays small enough for Oclgrind's simulated device:
 // whether each kernel, as the core launches it, stays within its buffers and has no races. Values
 // are checked too, so that a case cannot pass by doing nothing.
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <numeric>
-
 #include "tutti/analysis.hpp"
-#include "tutti/indexing.hpp"
-#include "tutti/movement.hpp"
-#include "tutti/random.hpp"
-#include "tutti/statistics.hpp"
-#include "tutti_test/dense.hpp"
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
@@ -75,7 +63,7 @@ BOOST_AUTO_TEST_CASE(draws) {
   const array drawn = tutti::random::uniform({7}, {37}, -1, 1);
   const array again =
       tutti::random::uniform({7}, {37}, -1, 1, dtype::f32, tutti::device("reference"));
-  BOOST_TEST(read(drawn).values == read(again).values, boost::test_tools::per_element());
+  BOOST_TEST(read(drawn).values == read(again).values, same);
   const dense integers = read(tutti::random::integers({8}, {5, 5}, -3, 4));
   for (double v : integers.values) BOOST_TEST((v >= -3 && v < 4));
   const dense normal = read(tutti::random::normal({9}, {33}));

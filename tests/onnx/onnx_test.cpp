@@ -3,22 +3,13 @@
 // ONNX's operators said with the public API, against its reference implementation (vectors.txt,
 // written by make_vectors.py). A row is what a user writes for the operator: one that grows long,
 // or that needs loops, shows what the API does not say.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "tutti/image.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/signal.hpp"
-#include "tutti/tutti.hpp"
-#include "tutti_test/paths.hpp"
 #include "tutti_test/vectors.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 namespace nn = tutti::nn;
 using order = std::vector<std::size_t>;
 

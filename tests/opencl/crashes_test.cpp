@@ -2,16 +2,8 @@
 //
 // A compiler that crashes takes an application down twice for each way of building a program: the
 // next processes build that program with safer options, then one runs it on the reference device.
-#include <boost/test/unit_test.hpp>
-#include <string>
-#include <tutti/tutti.hpp>
-#include <utility>
-
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/command.hpp"
-#include "tutti_test/files.hpp"
-#include "tutti_test/paths.hpp"
-
-using tutti::array;
 
 BOOST_AUTO_TEST_SUITE(work, *boost::unit_test::disabled())
 

@@ -2,15 +2,8 @@
 //
 // Every kind of program compiles with the library's own declarations of OpenCL C's functions on the
 // PoCL that they were written for. Another version may need its own header: that costs time only.
-#include <boost/test/unit_test.hpp>
-#include <string>
-#include <tutti/tutti.hpp>
-#include <vector>
-
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/command.hpp"
-
-using tutti::array;
-using tutti::dtype;
 
 BOOST_AUTO_TEST_SUITE(work, *boost::unit_test::disabled())
 

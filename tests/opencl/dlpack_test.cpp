@@ -2,27 +2,19 @@
 //
 // kDLOpenCL: what is exported is read, and what is imported is written, by plain OpenCL calls.
 #define CL_TARGET_OPENCL_VERSION 120
-#include "tutti/dlpack.hpp"
+
+#include "tutti_test/dlpack.hpp"
 
 #include <CL/cl.h>
 
-#include <boost/test/unit_test.hpp>
-#include <numeric>
+#include "tutti_test/arrays.hpp"
 
-#include "tutti/error.hpp"
-#include "tutti/movement.hpp"
-#include "tutti/ops.hpp"
-#include "tutti_test/dlpack.hpp"
-#include "tutti_test/fails.hpp"
-
-using namespace tutti_test;
-using tutti::array;
 using tutti::from_dlpack;
 using tutti::to_dlpack;
 
 namespace {
 
-const auto same = boost::test_tools::per_element();
+const auto same = same;
 
 array counted_array(const tutti::shape& extents) {
   return array::from(counted(static_cast<std::size_t>(extents.size())), extents);

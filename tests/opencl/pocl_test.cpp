@@ -6,13 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <boost/test/unit_test.hpp>
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-#include <tutti/tutti.hpp>
-
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 

@@ -2,25 +2,11 @@
 //
 // bit_cast: bytes are those that went up, whatever the dtypes and the layout; std::bit_cast and
 // memcmp are the oracle.
-#include <bit>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "tutti/grad.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace bit_cast_test {
 
-using namespace tutti_test;
-using tutti::array;
 using tutti::bit_cast;
-using tutti::dtype;
-using tutti::shape;
-using tutti::slice;
 using enum tutti::dtype;
 
 namespace {

@@ -2,23 +2,12 @@
 //
 // Complex numbers in what is composed of other operations: cumulative sums and products,
 // differences, products over shared axes; against loops on the host. And the bits of products.
-#include <complex>
-#include <functional>
-
 #include "differences.hpp"
-#include "tutti/contractions.hpp"
-#include "tutti/indexing.hpp"
-#include "tutti/sorting.hpp"
-#include "tutti_test/fails.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 using tutti::scan_options;
-using tutti::shape;
 using c64 = std::complex<float>;
 using c128 = std::complex<double>;
 

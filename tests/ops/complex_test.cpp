@@ -2,20 +2,11 @@
 //
 // Complex numbers: parts, casts, constants, reductions, indexing, values at the edges. The rows of
 // op_table.def are judged by `tutti verify` and by the vectors of NumPy.
-#include <boost/test/unit_test.hpp>
-#include <complex>
-#include <sstream>
-
 #include "semantics/host_math.hpp"
-#include "tutti/random.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 namespace host = tutti::host;
 using c64 = std::complex<float>;
 using c128 = std::complex<double>;
@@ -23,7 +14,7 @@ using c128 = std::complex<double>;
 template <class T>
 constexpr double epsilon = std::numeric_limits<host::real_of_t<T>>::epsilon();
 
-bool same(double got, double expected) {
+bool agree(double got, double expected) {
   return got == expected || (std::isnan(got) && std::isnan(expected));
 }
 
@@ -34,11 +25,11 @@ bool close(T got, T expected, double allowed) {
     const double re = static_cast<double>(got.real()), im = static_cast<double>(got.imag());
     const double x = static_cast<double>(expected.real());
     const double y = static_cast<double>(expected.imag());
-    if (same(re, x) && same(im, y)) return true;
-    if (!std::isfinite(x) || !std::isfinite(y)) return same(re, x) && same(im, y);
+    if (agree(re, x) && agree(im, y)) return true;
+    if (!std::isfinite(x) || !std::isfinite(y)) return agree(re, x) && agree(im, y);
     return std::hypot(re - x, im - y) <= allowed * epsilon<T> * std::hypot(x, y);
   } else {
-    if (same(static_cast<double>(got), static_cast<double>(expected))) return true;
+    if (agree(static_cast<double>(got), static_cast<double>(expected))) return true;
     return std::fabs(static_cast<double>(got) - static_cast<double>(expected)) <=
            allowed * epsilon<T> * std::fabs(static_cast<double>(expected));
   }

@@ -2,21 +2,14 @@
 //
 // Contractions against loops over every index on the host, the order in which operands are
 // contracted, how many copies that takes, and gradients.
-#include "tutti/contractions.hpp"
-
 #include "differences.hpp"
 #include "graph/node.hpp"
 #include "op/contraction/einsum_plan.hpp"
 #include "sampled_layouts.hpp"
-#include "tutti_test/fails.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 using arguments = std::vector<array>;
 
 struct example {

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // full, zeros, ones, arange, eye: values, dtypes, bounds.
-#include <boost/test/unit_test.hpp>
+#include "tutti_test/arrays.hpp"
 
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
-
-namespace {
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-}  // namespace
+namespace {}  // namespace
 
 BOOST_AUTO_TEST_CASE(constants) {
   for (dtype type :

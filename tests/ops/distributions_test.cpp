@@ -5,23 +5,13 @@
 // Each bound is one that a right generator exceeds for about one key in a thousand.
 #include "tutti/analysis/distributions.hpp"
 
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <map>
 #include <numbers>
-#include <set>
 
 #include "sampled_layouts.hpp"
 #include "semantics/host_math.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 namespace random_ = tutti::random;
 
 constexpr std::uint64_t some_key = 0x243f6a8885a308d3u;
@@ -238,8 +228,7 @@ BOOST_AUTO_TEST_CASE(choices) {
     const std::vector<std::int64_t> order = random_::permutation({33}, 1000);
     const auto chosen =
         random_::choice({33}, 1000, {wanted}, random_::replacement::no).to_vector<std::int64_t>();
-    BOOST_TEST(chosen == std::vector(order.rbegin(), order.rbegin() + wanted),
-               boost::test_tools::per_element());
+    BOOST_TEST(chosen == std::vector(order.rbegin(), order.rbegin() + wanted), same);
   }
 
   // Without replacement: the first draw by weight, each next one among what is left.
@@ -248,7 +237,7 @@ BOOST_AUTO_TEST_CASE(choices) {
     const auto drawn = random_::choice({1000 + i}, weights, {4}, random_::replacement::no)
                            .to_vector<std::int64_t>();
     BOOST_TEST_REQUIRE(std::set(drawn.begin(), drawn.end()) == (std::set<std::int64_t>{0, 2, 3, 4}),
-                       boost::test_tools::per_element());
+                       same);
     first.push_back(static_cast<double>(drawn[0]));
     if (drawn[0] == 3) second_after_3.push_back(static_cast<double>(drawn[1]));
   }
@@ -261,7 +250,7 @@ BOOST_AUTO_TEST_CASE(choices) {
   BOOST_TEST(
       random_::choice({35}, extreme, {3}, random_::replacement::no).to_vector<std::int64_t>() ==
           (std::vector<std::int64_t>{2, 0, 1}),
-      boost::test_tools::per_element());
+      same);
   BOOST_TEST(random_::choice({35}, weights, {0}, random_::replacement::no).shape() ==
              tutti::shape{0});
 

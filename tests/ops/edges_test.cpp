@@ -2,28 +2,13 @@
 //
 // Values at the edges of the number formats: signs of zeros, infinities, the largest and the
 // smallest numbers, in functions of arrays of which each case costs a device one program.
-#include <bit>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <complex>
-#include <limits>
-
-#include "tutti/movement.hpp"
-#include "tutti/sorting.hpp"
-#include "tutti/statistics.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace edges_test {
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-
 constexpr float inf = std::numeric_limits<float>::infinity();
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 constexpr float top = std::numeric_limits<float>::max();
 
 std::vector<bool> signs(const array& a) {
@@ -55,11 +40,11 @@ BOOST_AUTO_TEST_CASE(signs_of_zeros) {
   const array a = array::from<float>({-0.f, 0.f, -0.f, 0.f}),
               b = array::from<float>({0.f, -0.f, -0.f, 0.f});
   const std::vector<bool> first = {true, false, true, false}, plus(4, false);
-  BOOST_TEST(signs(tutti::minimum(a, b)) == first, boost::test_tools::per_element());
-  BOOST_TEST(signs(tutti::maximum(a, b)) == first, boost::test_tools::per_element());
-  BOOST_TEST(signs(tutti::clip(a, b, b)) == first, boost::test_tools::per_element());
-  BOOST_TEST(signs(tutti::sign(a)) == plus, boost::test_tools::per_element());
-  BOOST_TEST(signs(tutti::relu(a)) == plus, boost::test_tools::per_element());
+  BOOST_TEST(signs(tutti::minimum(a, b)) == first, same);
+  BOOST_TEST(signs(tutti::maximum(a, b)) == first, same);
+  BOOST_TEST(signs(tutti::clip(a, b, b)) == first, same);
+  BOOST_TEST(signs(tutti::sign(a)) == plus, same);
+  BOOST_TEST(signs(tutti::relu(a)) == plus, same);
   const array y = tutti::minimum(array::from<float>({not_a_number, 1, not_a_number, 2}),
                                  array::from<float>({1, not_a_number, not_a_number, 3}));
   BOOST_TEST(matches(y, {{4}, {not_a_number, not_a_number, not_a_number, 2}}));
@@ -156,8 +141,8 @@ BOOST_AUTO_TEST_CASE(conversions_to_halves_round_once) {
       -0.f,         65504,         inf};
   const std::vector<float> bf16 = {1,         -1,   1,     0x1p-25f, 1 + 0x1p-7f, -1 - 0x1p-7f,
                                    0x1p-133f, -0.f, 65536, inf};
-  BOOST_TEST(halves(wide, dtype::f16) == f16, boost::test_tools::per_element());
-  BOOST_TEST(halves(wide, dtype::bf16) == bf16, boost::test_tools::per_element());
+  BOOST_TEST(halves(wide, dtype::f16) == f16, same);
+  BOOST_TEST(halves(wide, dtype::bf16) == bf16, same);
   BOOST_TEST(std::signbit(halves(wide, dtype::bf16)[7]));
   for (const dtype type : {dtype::i32, dtype::u32, dtype::i64, dtype::u64})
     BOOST_TEST_CONTEXT(tutti::name(type)) {
@@ -167,14 +152,14 @@ BOOST_AUTO_TEST_CASE(conversions_to_halves_round_once) {
           array::from<std::int64_t>({middle, middle + 1, middle - 1, 255, 3}).astype(type);
       const float unit = std::ldexp(1.f, shift);
       const std::vector<float> expected = {256 * unit, 258 * unit, 256 * unit, 255, 3};
-      BOOST_TEST(halves(x, dtype::bf16) == expected, boost::test_tools::per_element());
+      BOOST_TEST(halves(x, dtype::bf16) == expected, same);
       if (tutti::is_unsigned(type)) continue;
       const std::int64_t least = type == dtype::i32 ? std::numeric_limits<std::int32_t>::min()
                                                     : std::numeric_limits<std::int64_t>::min();
       const array lowest = array::from<std::int64_t>({-middle - 1, -middle, least}).astype(type);
       const std::vector<float> negative = {-258 * unit, -256 * unit,
                                            -std::ldexp(1.f, int(tutti::size_of(type)) * 8 - 1)};
-      BOOST_TEST(halves(lowest, dtype::bf16) == negative, boost::test_tools::per_element());
+      BOOST_TEST(halves(lowest, dtype::bf16) == negative, same);
     }
   // Constants are converted on the host.
   const array folded = tutti::full({1}, 1 + 0x1p-11 + small, dtype::f16);
@@ -188,8 +173,7 @@ BOOST_AUTO_TEST_CASE(a_half_is_read_as_it_is_stored) {
   const array x = array::from<float>({2049, 3.14159f});
   const array half = x.astype(dtype::f16), wide = half.astype(dtype::f32) * 1.f;
   tutti::eval({half, wide});
-  BOOST_TEST(wide.to_vector<float>() == half.astype(dtype::f32).to_vector<float>(),
-             boost::test_tools::per_element());
+  BOOST_TEST(wide.to_vector<float>() == half.astype(dtype::f32).to_vector<float>(), same);
 }
 
 BOOST_AUTO_TEST_CASE(corrections_that_are_no_numbers) {

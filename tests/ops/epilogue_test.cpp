@@ -2,21 +2,14 @@
 //
 // Products that take a bias and relu with them: values against loops in double, and, by counting
 // launches, what is taken and what must not be.
-#include <boost/test/unit_test.hpp>
 #include <tutti/nn.hpp>
-#include <tutti/tutti.hpp>
 
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/launches.hpp"
 
 namespace epilogue_test {
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 const tolerance near{.relative = 1e-5, .absolute = 1e-5};
 

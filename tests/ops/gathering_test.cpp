@@ -3,15 +3,9 @@
 // Indexing by arrays and masks against loops on the host; gradients.
 #include "differences.hpp"
 #include "sampled_layouts.hpp"
-#include "tutti/indexing.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 using arguments = std::vector<array>;
 
 const dense cube = random_dense({4, 6, 5}, -1, 1, 801);

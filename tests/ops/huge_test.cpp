@@ -2,22 +2,9 @@
 //
 // u8 arrays of more than 2^31 elements: places beyond what 32 bits hold are read, written, found
 // and counted. About 9 GiB and minutes; scripts/test --all runs it, with TUTTI_FALLBACK=error.
-#include <boost/test/unit_test.hpp>
-#include <limits>
-#include <string>
-
-#include "tutti/indexing.hpp"
-#include "tutti/movement.hpp"
-#include "tutti/sorting.hpp"
-#include "tutti/statistics.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
-
-using tutti::array;
-using tutti::dtype;
-using tutti::slice;
 
 constexpr std::int64_t count = (std::int64_t{1} << 31) + 1003;
 constexpr std::int64_t far = (std::int64_t{1} << 31) + 77;  // beyond 32 bits with sign

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // take and one_hot: axes, index dtypes, negative and wrong indices, known and unknown bounds.
-#include <boost/test/unit_test.hpp>
-#include <cstdlib>
-
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 
 const dense cube = random_dense({4, 6, 5}, -1, 1, 31);
 

@@ -6,24 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <boost/test/unit_test.hpp>
-#include <chrono>
-#include <limits>
-#include <sstream>
-
 #include "tutti/analysis.hpp"
 #include "tutti/data.hpp"
 #include "tutti/nn.hpp"
-#include "tutti/tutti.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace draw = tutti::random;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-using tutti::slice;
-using tutti_test::fails;
 
 namespace {
 

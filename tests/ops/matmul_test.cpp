@@ -2,17 +2,9 @@
 //
 // The matrix product against three loops in double: sizes around the block sizes, layouts, batches,
 // vectors, integers, halves, empty operands.
-#include <boost/test/unit_test.hpp>
-
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 // [.., M, K] x [.., K, N] with leading axes that broadcast.
 dense product(const dense& a, const dense& b) {

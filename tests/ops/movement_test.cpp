@@ -2,22 +2,15 @@
 //
 // Data movement against index arithmetic on the host, on every layout of the operand, and its
 // gradients.
-#include "tutti/movement.hpp"
-
 #include "differences.hpp"
 #include "graph/node.hpp"
 #include "sampled_layouts.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace movement_test {
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 using tutti::pad_mode;
-using tutti::shape;
 using arguments = std::vector<array>;
 
 const dense cube = random_dense({4, 6, 5}, -1, 1, 401);

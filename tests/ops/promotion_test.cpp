@@ -4,18 +4,10 @@
 // promotion rules") and what Tutti adds where the standard leaves it open (integers with floats and
 // complex numbers, bool with numbers, halves); every dtype with every kind of weak scalar;
 // refusals.
-#include <boost/test/unit_test.hpp>
-#include <complex>
-#include <limits>
-
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 using tutti::zeros;
 
 using enum tutti::dtype;

@@ -2,24 +2,13 @@
 //
 // Philox against its published vectors, the documented mapping from words to numbers, and the
 // distributions (fixed keys, so nothing here is a matter of luck).
-#include "tutti/random.hpp"
-
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <map>
 #include <numbers>
-#include <numeric>
-#include <set>
 
 #include "semantics/host_math.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 namespace random_ = tutti::random;
 
 constexpr std::uint64_t some_key = 0x9e3779b97f4a7c15u;

@@ -3,18 +3,12 @@
 // Linear recurrences against host loops: axes, directions, layouts, dtypes, long lines, gradients.
 #include "differences.hpp"
 #include "sampled_layouts.hpp"
-#include "tutti/sorting.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace recurrence_test {
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 using tutti::linear_recurrence;
-using tutti::shape;
 using arguments = std::vector<array>;
 
 dense by_loops(const dense& a, const dense& x, int axis, bool reverse) {

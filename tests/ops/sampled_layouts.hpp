@@ -4,8 +4,7 @@
 // each is another program to compile (layouts in general are tested by the primitives).
 #pragma once
 
-#include "tutti/device.hpp"
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace tutti_test {

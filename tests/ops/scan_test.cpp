@@ -2,21 +2,11 @@
 //
 // Cumulative operations against host loops: every kind, direction, axis, layout and dtype; the
 // errors of long ones.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
-
-#include "tutti/sorting.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 using tutti::scan_options;
-using tutti::shape;
 
 using combine = double (*)(double, double);
 double add(double a, double b) { return a + b; }

@@ -2,26 +2,15 @@
 //
 // Scattering in every mode against loops on the host: along an axis, at index tuples, at flat
 // places; every dtype, repeated places, NaN, gradients.
-#include <cmath>
-#include <complex>
-#include <limits>
-
 #include "differences.hpp"
 #include "sampled_layouts.hpp"
-#include "tutti/indexing.hpp"
-#include "tutti/sorting.hpp"
-#include "tutti_test/fails.hpp"
 #include "tutti_test/host_device.hpp"
 
 namespace scatter_test {
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 using tutti::scatter_mode;
-using tutti::shape;
 using arguments = std::vector<array>;
 
 const dense cube = random_dense({4, 6, 5}, -1, 1, 811);

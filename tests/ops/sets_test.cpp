@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Binary search, sets, positions and counting against the standard library.
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <set>
-
 #include "tutti/analysis.hpp"
-#include "tutti/random.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 using tutti::side;
 
 const double nan_value = std::numeric_limits<double>::quiet_NaN();

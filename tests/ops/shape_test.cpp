@@ -2,18 +2,9 @@
 //
 // Views and copies: reshape, transpose, slices, broadcasting, joining, against index arithmetic on
 // the host, on every layout of the operand.
-#include <boost/test/unit_test.hpp>
-
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
-using tutti::slice;
 
 const dense cube = random_dense({4, 6, 5}, -1, 1, 21);
 

@@ -3,19 +3,11 @@
 // Many rows of few elements: reductions, whose loops go over neighbouring rows, and arithmetic with
 // one row or one column, against loops in double; lengths around every switch, rows apart in
 // memory. Every dtype, ties and values that are no numbers: `tutti verify`.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
-
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace short_rows_test {
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 
 const double inf = std::numeric_limits<double>::infinity();
 

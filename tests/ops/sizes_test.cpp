@@ -2,17 +2,9 @@
 //
 // Sums of 10^8 numbers, to a relative error of 1e-6; what a device says to an array that it cannot
 // hold; spaces of more than 2^31 points over little memory.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <memory>
-
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
-
-using tutti::array;
-using tutti::dtype;
 
 constexpr std::int64_t rows = 10000, columns = 10000;
 

@@ -2,25 +2,13 @@
 //
 // Sorts along every axis, NaN and equal elements, and what is read off sorted rows. Every dtype and
 // order, and lengths at which kernels change their way: `tutti verify`.
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <complex>
-#include <limits>
-
-#include "tutti/sorting.hpp"
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace sort_test {
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
 using tutti::order;
-using tutti::shape;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 const double nan_value = std::numeric_limits<double>::quiet_NaN();

@@ -3,22 +3,9 @@
 // Names and arguments of the Python array API standard: dtypes of sums, keepdims in braces, several
 // axes, values before differences, sorters, first places of distinct elements. The oracles are
 // loops over host values.
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <limits>
-#include <map>
-
 #include "differences.hpp"
-#include "tutti/tutti.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace {
-
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 
 // [3, 4, 5] of small integers, which every dtype but bool holds.
 const dense cube = random_integers({3, 4, 5}, 0, 9, 5);

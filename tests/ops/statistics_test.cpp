@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Statistics against sums in double on the host, and gradients.
-#include "tutti/statistics.hpp"
-
 #include "differences.hpp"
 #include "sampled_layouts.hpp"
-#include "tutti_test/fails.hpp"
 
 namespace {
 
-using namespace tutti_test;
-using tutti::array;
-using tutti::dtype;
-using tutti::shape;
 using arguments = std::vector<array>;
 
 const dense matrix = random_dense({7, 13}, -2, 2, 601);

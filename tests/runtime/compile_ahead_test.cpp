@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The programs of an evaluation are compiled before the first of them is launched, several at once.
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <thread>
-#include <tutti/tutti.hpp>
-
 #include "faulty_control.hpp"
+#include "tutti_test/arrays.hpp"
 
 // Each of them waits until another one is under way.
 BOOST_AUTO_TEST_CASE(programs_of_an_evaluation_are_compiled_at_once_on_a_gpu) {

@@ -3,23 +3,12 @@
 // Threads on several devices at once: graphs of their own, graphs that share nodes, values that go
 // both ways between devices, and devices that hang while the others go on. The devices are those of
 // TUTTI_DEVICE; the last is the faulty one whose faults are used.
-#include <atomic>
-#include <boost/test/unit_test.hpp>
-#include <chrono>
-#include <cmath>
-#include <functional>
 #include <future>
 #include <latch>
-#include <thread>
-#include <tutti/tutti.hpp>
-#include <vector>
 
 #include "faulty_control.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/dlpack.hpp"
-
-using tutti::array;
-using tutti::dtype;
-using tutti_test::arm;
 
 namespace {
 

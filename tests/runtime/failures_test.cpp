@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a failing device does to arrays: clear errors that name the op, nothing lost, no hang.
-#include <atomic>
-#include <boost/test/unit_test.hpp>
-#include <thread>
-#include <tutti/tutti.hpp>
-
 #include "faulty_control.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/dlpack.hpp"
-#include "tutti_test/fails.hpp"
-
-using tutti::array;
-using tutti_test::arm;
-using tutti_test::message_of;
 
 namespace {
 
@@ -90,8 +81,7 @@ BOOST_AUTO_TEST_CASE(a_failure_in_the_middle_leaves_the_rest_pending) {
   const array second = tutti::sum(first, 0);
   arm(fault_enqueue, 1);
   BOOST_CHECK_THROW(second.eval(), tutti::device_error);
-  BOOST_TEST(second.to_vector<float>() == (std::vector<float>{22.f, 32.f}),
-             boost::test_tools::per_element());
+  BOOST_TEST(second.to_vector<float>() == (std::vector<float>{22.f, 32.f}), same);
 }
 
 BOOST_AUTO_TEST_CASE(unsupported_operators_run_on_the_reference_device) {
@@ -99,8 +89,7 @@ BOOST_AUTO_TEST_CASE(unsupported_operators_run_on_the_reference_device) {
   arm(fault_no_operators, 1);
   const auto before = tutti::stats().fallbacks;
   const array product = tutti::matmul(x, x.T());
-  BOOST_TEST(product.to_vector<float>() == (std::vector<float>{14.f, 32.f, 32.f, 77.f}),
-             boost::test_tools::per_element());
+  BOOST_TEST(product.to_vector<float>() == (std::vector<float>{14.f, 32.f, 32.f, 77.f}), same);
   BOOST_TEST(tutti::stats().fallbacks == before + 1);
   setenv("TUTTI_FALLBACK", "error", 1);
   FAILS(device_error, tutti::matmul(x + 1.f, x.T()).eval(), "told not to");
@@ -210,14 +199,13 @@ BOOST_AUTO_TEST_CASE(without_native_handles, *boost::unit_test::disabled()) {
   FAILS(device_error, tutti::dlpack_device_of(x), "gives no native handles");
   const tutti_test::consumed host(tutti::to_dlpack(x, {.to_cpu = true}));
   const std::vector<float> expected = {1.f, 4.f, 9.f};
-  BOOST_TEST(tutti_test::values_of<float>(host->dl_tensor) == expected,
-             boost::test_tools::per_element());
+  BOOST_TEST(tutti_test::values_of<float>(host->dl_tensor) == expected, same);
   tutti_test::fate end;
   std::vector<float> memory = {5, 6};
   const array y =
       tutti::from_dlpack(tutti_test::produce(memory.data(), tutti_test::dl_f32, {2}, {}, end),
                          tutti::default_device());
   BOOST_TEST(y.device().name() == "faulty:0");
-  BOOST_TEST(y.to_vector<float>() == memory, boost::test_tools::per_element());
+  BOOST_TEST(y.to_vector<float>() == memory, same);
   BOOST_TEST(tutti_test::eventually([&] { return end.deletions == 1; }));
 }

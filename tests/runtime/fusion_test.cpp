@@ -2,15 +2,8 @@
 //
 // How many kernels and how much memory expressions take, counted by tutti::stats(): fusion, common
 // subexpressions, constants, reuse in place, bounded graphs.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <tutti/tutti.hpp>
-
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/launches.hpp"
-
-using tutti::array;
-using tutti::dtype;
-using tutti_test::launches;
 
 namespace {
 
@@ -71,7 +64,7 @@ BOOST_AUTO_TEST_CASE(common_subexpressions_are_computed_once) {
   BOOST_TEST(launches([&] { z.eval(); }) == 2u);  // one product, one sum
   BOOST_TEST(launches([&] { x.eval(); }) == 0u);
   BOOST_TEST(launches([&] { y.eval(); }) == 0u);  // shares its storage
-  BOOST_TEST(y.to_vector<float>() == x.to_vector<float>(), boost::test_tools::per_element());
+  BOOST_TEST(y.to_vector<float>() == x.to_vector<float>(), same);
 }
 
 BOOST_AUTO_TEST_CASE(constants_fold_and_take_no_kernel) {

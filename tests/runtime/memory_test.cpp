@@ -2,15 +2,7 @@
 //
 // What the pool keeps of memory that is free: bounded where sizes do not come again, all of it
 // where a loop repeats itself, none with TUTTI_POOL_MB=0. And how many programs stay in memory.
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <cstdlib>
-#include <string>
-#include <tutti/tutti.hpp>
-#include <vector>
-
-using tutti::array;
+#include "tutti_test/arrays.hpp"
 
 namespace {
 

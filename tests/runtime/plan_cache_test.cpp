@@ -2,15 +2,7 @@
 //
 // An evaluation takes the groups of an earlier one of the same structure. Graphs that differ in one
 // respect follow each other here, and each value is compared with that of operations one by one.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <complex>
-#include <functional>
-#include <random>
-#include <tutti/tutti.hpp>
-
-using tutti::array;
-using tutti::dtype;
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
@@ -198,9 +190,9 @@ BOOST_AUTO_TEST_CASE(maxima_with_zero_and_others) {
         .to_vector<float>();
   };
   for (int i = 0; i < 2; ++i) {
-    BOOST_TEST(beyond(0) == (std::vector<float>{0, 2, 0, 4}), boost::test_tools::per_element());
-    BOOST_TEST(beyond(3) == (std::vector<float>{3, 3, 3, 4}), boost::test_tools::per_element());
-    BOOST_TEST(beyond(-2) == (std::vector<float>{-1, 2, -2, 4}), boost::test_tools::per_element());
+    BOOST_TEST(beyond(0) == (std::vector<float>{0, 2, 0, 4}), same);
+    BOOST_TEST(beyond(3) == (std::vector<float>{3, 3, 3, 4}), same);
+    BOOST_TEST(beyond(-2) == (std::vector<float>{-1, 2, -2, 4}), same);
   }
 }
 
@@ -221,10 +213,10 @@ BOOST_AUTO_TEST_CASE(values_that_are_read_later) {
     value = array();
     const array both[] = {result, seen};
     tutti::eval({both, is_together && seen.valid() ? 2u : 1u});
-    BOOST_TEST(result.to_vector<float>() == positive, boost::test_tools::per_element());
+    BOOST_TEST(result.to_vector<float>() == positive, same);
     if (!seen.valid()) continue;
     const auto before = tutti::stats().launches;
-    BOOST_TEST(seen.to_vector<float>() == all, boost::test_tools::per_element());
+    BOOST_TEST(seen.to_vector<float>() == all, same);
     // An elementwise value is computed again; so is what nobody asked for.
     const bool is_stored = is_together || (is_product && i % 4 != 3);
     BOOST_TEST(is_stored == (tutti::stats().launches == before), "value " << i);
@@ -245,8 +237,7 @@ BOOST_AUTO_TEST_CASE(views_during_and_after_a_gradient) {
     product = array();
     result.eval();
     const auto before = tutti::stats().launches;
-    BOOST_TEST(seen.to_vector<float>() == (std::vector<float>{1, -2, 3, 4}),
-               boost::test_tools::per_element());
+    BOOST_TEST(seen.to_vector<float>() == (std::vector<float>{1, -2, 3, 4}), same);
     BOOST_TEST(tutti::stats().launches == before);
   }
 }

@@ -2,14 +2,8 @@
 //
 // Operators are prepared once for each description and launched with other memory, within a bound;
 // a device that refuses to prepare one is not asked again.
-#include <boost/test/unit_test.hpp>
-#include <tutti/tutti.hpp>
-
 #include "faulty_control.hpp"
-
-using tutti::array;
-using tutti_test::arm;
-using tutti_test::plans;
+#include "tutti_test/arrays.hpp"
 
 namespace {
 

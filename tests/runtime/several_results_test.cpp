@@ -2,17 +2,11 @@
 //
 // Operators with several results, on a device that can be told to fail: one launch gives memory to
 // all results that are alive, whoever is asked for first, and a failure reaches all of them.
-#include <boost/test/unit_test.hpp>
-#include <thread>
-#include <tutti/tutti.hpp>
-
 #include "faulty_control.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
-using tutti::array;
-using tutti_test::arm;
 namespace linalg = tutti::linalg;
 
 array matrix() { return array::from<double>({4, 1, 2, 3}).reshape({2, 2}); }

@@ -8,22 +8,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <boost/test/unit_test.hpp>
 #include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <new>
-#include <string>
 #include <tutti/data.hpp>
 #include <tutti/data/io.hpp>
-#include <tutti/tutti.hpp>
-#include <vector>
 
 #include "faulty_control.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 
@@ -44,8 +35,6 @@ void give_back(void* memory) noexcept {
   if (memory != nullptr) --live_allocations;
   std::free(memory);
 }
-
-using tutti::array;
 
 tutti::device here() { return tutti::devices().at(0); }
 tutti::device there() { return tutti::devices().at(1); }

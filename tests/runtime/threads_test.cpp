@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any public call from any thread: several threads build, evaluate and read, sharing inputs.
-#include <atomic>
-#include <boost/test/unit_test.hpp>
 #include <mutex>
-#include <thread>
-#include <tutti/tutti.hpp>
-#include <vector>
 
-using tutti::array;
+#include "tutti_test/arrays.hpp"
 
 BOOST_AUTO_TEST_CASE(threads_share_arrays_and_devices) {
   const array shared = tutti::arange(4096, tutti::dtype::f32).reshape({64, 64});

@@ -2,19 +2,10 @@
 //
 // Arrays that move between the first two devices of TUTTI_DEVICE: bits and views, order against
 // later work, gradients, and what readers learn of a source that fails or hangs.
-#include <bit>
-#include <boost/test/unit_test.hpp>
-#include <cstdlib>
-#include <functional>
-#include <limits>
-#include <tutti/tutti.hpp>
-
 #include "faulty_control.hpp"
 #include "graph/build.hpp"
 #include "plugin/opened_device.hpp"
-
-using tutti::array;
-using tutti::dtype;
+#include "tutti_test/arrays.hpp"
 
 namespace {
 

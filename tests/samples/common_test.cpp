@@ -5,23 +5,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <cstdlib>
-#include <sstream>
-#include <tutti/error.hpp>
-
 #include "common/command_line.hpp"
 #include "common/data_files.hpp"
 #include "common/facts.hpp"
 #include "common/numbers.hpp"
 #include "common/progress.hpp"
 #include "common/text_table.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
-
-using tutti_test::fails;
+#include "tutti_test/arrays.hpp"
 
 BOOST_AUTO_TEST_SUITE(text)
 

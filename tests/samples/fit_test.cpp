@@ -3,19 +3,11 @@
 // The loop of samples that train: a run that is cut off at any step goes on to the same weights.
 #include "common/fit.hpp"
 
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <span>
-#include <stdexcept>
-
-#include "tutti_test/dense.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace fit_test {
 
 namespace nn = tutti::nn;
-using tutti::array;
 using tutti::host_array;
 
 namespace {
@@ -80,7 +72,7 @@ BOOST_AUTO_TEST_CASE(cut_off_anywhere_it_ends_the_same) {
     BOOST_CHECK_THROW(first(out, false, steps), std::runtime_error);
     const auto got = second(out, true);
     BOOST_TEST(second.run.steps() == 18);
-    BOOST_TEST(second.weights() == straight.weights(), boost::test_tools::per_element());
+    BOOST_TEST(second.weights() == straight.weights(), same);
     BOOST_TEST_REQUIRE(got.size() == 3u);
     for (std::size_t i = 0; i < 3; ++i) {
       BOOST_TEST(got[i].epoch == expected[i].epoch);
@@ -91,7 +83,7 @@ BOOST_AUTO_TEST_CASE(cut_off_anywhere_it_ends_the_same) {
   // Without resuming, what an earlier run has left does not count.
   training anew;
   anew(outside / "9", false);
-  BOOST_TEST(anew.weights() == straight.weights(), boost::test_tools::per_element());
+  BOOST_TEST(anew.weights() == straight.weights(), same);
 }
 
 BOOST_AUTO_TEST_CASE(what_it_cannot_go_on_from_is_refused) {

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pictures of several sizes and recordings of several rates and lengths become alike.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <numbers>
 #include <tutti/data.hpp>
 
 #include "common/picture_data.hpp"
 #include "common/spoken_digits.hpp"
-#include "tutti_test/fails.hpp"
-#include "tutti_test/files.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace training_data_test {
 
 using tutti::host_array;
-using tutti_test::temporary_folder;
 
 namespace {
 
@@ -80,7 +76,7 @@ BOOST_AUTO_TEST_CASE(pictures_become_as_large_as_the_first_or_as_is_asked) {
 BOOST_AUTO_TEST_CASE(recordings_of_any_rate_and_length_have_one_spectrum) {
   const temporary_folder folder;
   const std::vector<float> expected = spectrum(folder, 8000, 1);
-  BOOST_TEST(spectrum(folder, 8000, 2.5) == expected, boost::test_tools::per_element());
+  BOOST_TEST(spectrum(folder, 8000, 2.5) == expected, same);
   for (const std::int64_t rate : {11025, 16000, 44100, 48000})
     BOOST_TEST(mean_difference(spectrum(folder, rate, 1.5), expected) < 0.1);
   BOOST_TEST(mean_difference(spectrum(folder, 8000, 0.5), expected) > 0.3);  // silence is seen

@@ -2,7 +2,6 @@
 //
 // Frames and their sums against loops, in layouts and dtypes; what transforms by frames and of
 // cosines promise as identities.
-#include "tutti/contractions.hpp"
 #include "tutti/signal.hpp"
 #include "tutti_test/arrays.hpp"
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradients against central differences, first and second ones.
-#include <cmath>
-
 #include "differences.hpp"
 #include "tutti/signal.hpp"
 
 namespace {
 
-using namespace tutti_test;
 namespace signal = tutti::signal;
-using tutti::array;
 using arguments = std::vector<array>;
 
 void check_both(const tutti::function& f, const std::vector<tutti::shape>& extents) {

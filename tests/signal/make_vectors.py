@@ -9,26 +9,15 @@ import sys
 
 import librosa
 import numpy as np
-import scipy.fft
 import scipy.signal as ss
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ops"))
-from make_vectors import case, integers, uniform  # noqa: E402
+from make_vectors import case, uniform  # noqa: E402
 
 
 def complexes(*shape):
     return uniform(*shape, low=-1) + 1j * uniform(*shape, low=-1)
-
-
-def windows():
-    windows = [("boxcar",), ("hann",), ("hamming",), ("blackman",), ("bartlett",), ("flattop",),
-               ("kaiser", 8.6), ("gaussian", 2.5), ("tukey", 0.3)]
-    for name, *parameters in windows:
-        which = (name, *parameters) if parameters else name
-        for n in (1, 2, 9, 12):
-            case(f"window_{name}:{n}", 1e-15, [], ss.get_window(which, n, fftbins=False))
-        case(f"periodic_{name}:11", 1e-15, [], ss.get_window(which, 11))
 
 
 def short_time():
@@ -44,47 +33,6 @@ def short_time():
     changed = z * uniform(*z.shape, low=0.5, high=1)
     case("istft", 1e-13, [changed], librosa.istft(changed, n_fft=8, hop_length=3))
     case("spectrogram", 1e-12, [x], np.abs(librosa.stft(x, n_fft=8, hop_length=3)) ** 2)
-
-
-def convolutions():
-    for a, v in [(uniform(9), uniform(4)), (uniform(4), uniform(9)), (complexes(7), complexes(4)),
-                 (complexes(6), uniform(3)), (integers(8), integers(3)), (uniform(5, 6), uniform(2, 3)),
-                 (uniform(4, 3, 5), uniform(2, 3, 2)), (complexes(4, 5), complexes(3, 2)),
-                 (uniform(1), uniform(5))]:
-        for mode in ("full", "same", "valid"):
-            case("convolve_" + mode, 1e-13, [a, v], ss.convolve(a, v, mode, "direct"))
-            case("correlate_" + mode, 1e-13, [a, v], ss.correlate(a, v, mode, "direct"))
-            if a.dtype != np.int32:
-                case("fourier_" + mode, 1e-12, [a, v], ss.convolve(a, v, mode, "direct"))
-    a, v = uniform(3, 8, 2), uniform(1, 3, 2)
-    for mode in ("full", "same", "valid"):
-        case("convolve_along_" + mode, 1e-13, [a, v], ss.fftconvolve(a, v, mode, axes=1))
-        case("fourier_along_" + mode, 1e-12, [a, v], ss.fftconvolve(a, v, mode, axes=1))
-
-
-def cosine():
-    for n in (1, 2, 3, 5, 8):
-        x = uniform(n, 2)
-        for kind in (1, 2, 3, 4):
-            if kind == 1 and n == 1:
-                continue
-            for norm in ("backward", "ortho", "forward"):
-                case(f"dct_{norm}:{kind}", 1e-13, [x], scipy.fft.dct(x, kind, axis=0, norm=norm))
-                case(f"idct_{norm}:{kind}", 1e-13, [x], scipy.fft.idct(x, kind, axis=0, norm=norm))
-    x = uniform(3, 5)
-    for kind in (1, 2, 3, 4):
-        case(f"dct_longer:{kind}", 1e-13, [x], scipy.fft.dct(x, kind, n=8))
-        case(f"dct_shorter:{kind}", 1e-13, [x], scipy.fft.dct(x, kind, n=4))
-
-
-def rates():
-    for n in (1, 2, 5, 8):
-        for x in (uniform(n, 2), complexes(n, 2)):
-            for count in (1, 2, 4, 5, 7, 8, 16):
-                case(f"resample:{count}", 1e-12, [x], ss.resample(x, count))
-    for x in (uniform(2, 13), complexes(1, 11), uniform(2, 1)):
-        for up, down in ((3, 2), (2, 3), (4, 1), (1, 5), (7, 5), (6, 4)):
-            case(f"resample_poly:{up * 100 + down}", 1e-12, [x], ss.resample_poly(x, up, down, axis=1))
 
 
 def designs():
@@ -114,15 +62,6 @@ def designs():
 
 def filters():
     b, a = [0.2, 0.5, -0.1, 0.3], [2.0, -1.6, 1.1]
-    for n in (1, 5, 64, 65, 130):
-        x = uniform(n, low=-1, high=1)
-        case("lfilter", 1e-12, [x], ss.lfilter(b, a, x))
-    # So long that states are found in several levels; the samples are made anew by the test.
-    x = np.cos(0.01 * np.arange(20000.0) ** 1.5)
-    case("lfilter_long", 1e-11, [], ss.lfilter(b, a, x)[-20:])
-    x = uniform(2, 140, low=-1, high=1)
-    case("lfilter_fir", 1e-13, [x], ss.lfilter([1, -2, 3.0], [2.0], x))
-    case("lfilter_recursive", 1e-12, [x], ss.lfilter([1.0], [1, -0.5, 0.2, 0.1], x))
     z = complexes(3, 70)
     case("lfilter_complex", 1e-12, [z], ss.lfilter(b, a, z))
     columns, state = uniform(70, 3), uniform(3, 3)
@@ -165,5 +104,5 @@ def mel():
 
 
 if __name__ == "__main__":
-    for part in (windows, short_time, convolutions, cosine, rates, designs, filters, mel):
+    for part in (short_time, designs, filters, mel):
         part()

@@ -2,10 +2,6 @@
 //
 // Formats and their flags; no elements, no rows; NaN and infinities; many and uneven rows; indices
 // beyond 32 bits; views; bad input.
-#include <algorithm>
-#include <map>
-
-#include "tutti/grad.hpp"
 #include "tutti/sparse.hpp"
 #include "tutti_test/arrays.hpp"
 

@@ -7,11 +7,9 @@
 
 namespace {
 
-using namespace tutti_test;
 namespace sparse = tutti::sparse;
 using sparse::format;
 using sparse::matrix;
-using tutti::array;
 using arguments = std::vector<array>;
 using function_of_matrix = std::function<array(const matrix&, const array&)>;
 

@@ -7,8 +7,6 @@
 
 #include <numbers>
 
-#include "tutti/movement.hpp"
-#include "tutti/random.hpp"
 #include "tutti_test/arrays.hpp"
 
 namespace {

@@ -3,22 +3,14 @@
 // Files of TUTTI_TRACE of several ranks, and `tutti trace merge`.
 #include "base/trace.hpp"
 
-#include <boost/test/unit_test.hpp>
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string>
 
-#include "tutti/job.hpp"
+#include "tutti_test/arrays.hpp"
 #include "tutti_test/command.hpp"
-#include "tutti_test/files.hpp"
-#include "tutti_test/paths.hpp"
 
 namespace {
 
 using nlohmann::json;
-using tutti_test::outcome;
-using tutti_test::run;
 
 // This program, with a case of it.
 std::string rank_program(const std::string& name = "a_rank") {

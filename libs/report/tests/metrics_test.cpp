@@ -3,19 +3,12 @@
 // Metrics: the JSON they give, read by Boost where it is not compared word for word.
 #include "tutti/report/metrics.hpp"
 
+#include "tutti_test/arrays.hpp"
+
 #define BOOST_BIND_GLOBAL_PLACEHOLDERS  // the parser says otherwise that they are deprecated
 #include <boost/property_tree/json_parser.hpp>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <sstream>
-
-#include "tutti/error.hpp"
-#include "tutti_test/fails.hpp"
 
 using tutti::report::metrics;
-using tutti_test::fails;
 
 BOOST_AUTO_TEST_SUITE(values)
 

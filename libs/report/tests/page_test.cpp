@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pages: well-formed, escaped, complete in themselves; pictures are read back from the page.
-#include <boost/test/unit_test.hpp>
-#include <set>
-
-#include "tutti/error.hpp"
 #include "tutti/report.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 #include "xml.hpp"
 
 using namespace report_test;

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plots: what they show, where, and what they refuse.
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-
 #include "tutti/report.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 #include "xml.hpp"
 
 using namespace report_test;
@@ -27,7 +24,7 @@ BOOST_AUTO_TEST_CASE(shows_title_labels_legend_and_ticks) {
   for (const char* word : {"T <&> \"q\"", "x", "y", "first & best", "second", "0", "2", "10"}) {
     BOOST_TEST(holds(words, word), word);
   }
-  BOOST_TEST(paths(root).size() == 2u);
+  BOOST_TEST(paths_of(root).size() == 2u);
   BOOST_TEST(root.get<std::string>("<xmlattr>.viewBox") == "0 0 720 440");
 }
 
@@ -63,22 +60,22 @@ BOOST_AUTO_TEST_CASE(legends_of_many_names_have_several_rows) {
 
 // Bottom left and top right corners of the axes: (72, 382) and (696, 74).
 BOOST_AUTO_TEST_CASE(puts_points_in_their_places) {
-  const auto linear = paths(parse(plot({{"a", {0, 5, 10}, {0, 10, 5}}})));
+  const auto linear = paths_of(parse(plot({{"a", {0, 5, 10}, {0, 10, 5}}})));
   BOOST_TEST(linear.at(0) == "M72.00 382.00 L384.00 74.00 L696.00 228.00");
-  const auto log = paths(parse(plot({{"a", {0, 10}, {0.01, 100}}}, true)));
+  const auto log = paths_of(parse(plot({{"a", {0, 10}, {0.01, 100}}}, true)));
   BOOST_TEST(log.at(0) == "M72.00 382.00 L696.00 74.00");
 }
 
 BOOST_AUTO_TEST_CASE(interrupts_lines_at_what_cannot_be_drawn) {
   const double nan = NAN, inf = INFINITY;
-  const auto broken = paths(parse(plot({{"a", {0, 1, 2, 3, 4}, {1, 2, nan, inf, 3}}})));
+  const auto broken = paths_of(parse(plot({{"a", {0, 1, 2, 3, 4}, {1, 2, nan, inf, 3}}})));
   BOOST_TEST(count(broken.at(0), "M") == 2u);
   BOOST_TEST(count(broken.at(0), "L") == 1u);
-  const auto positive = paths(parse(plot({{"a", {0, 1, 2, 3}, {1, 0, -1, 10}}}, true)));
+  const auto positive = paths_of(parse(plot({{"a", {0, 1, 2, 3}, {1, 0, -1, 10}}}, true)));
   BOOST_TEST(count(positive.at(0), "M") == 2u);
   // A series with nothing to draw is listed, but has no line.
   const tree root = parse(plot({{"a", {0, 1}, {1, 2}}, {"gone", {0}, {nan}}, {"empty", {}, {}}}));
-  BOOST_TEST(paths(root).size() == 1u);
+  BOOST_TEST(paths_of(root).size() == 1u);
   BOOST_TEST(holds(texts(root), "gone"));
 }
 
@@ -92,7 +89,7 @@ BOOST_AUTO_TEST_CASE(survives_odd_ranges) {
       const std::string svg = plot({{"a", {0, 1}, y}}, log_y);
       BOOST_TEST(svg.find("nan") == std::string::npos);
       BOOST_TEST(svg.find("inf") == std::string::npos);
-      BOOST_TEST(!paths(parse(svg)).empty());
+      BOOST_TEST(!paths_of(parse(svg)).empty());
     }
   }
 }
@@ -115,7 +112,7 @@ BOOST_AUTO_TEST_SUITE(cells_and_bars)
 BOOST_AUTO_TEST_CASE(points_have_a_circle_each_and_no_line) {
   const std::vector<series> clouds{{"a", {0, 1, NAN}, {0, 2, 1}}, {"b", {2}, {1}}};
   const std::string svg = scatter_plot(clouds, {.title = "clouds"});
-  BOOST_TEST(paths(parse(svg)).empty());
+  BOOST_TEST(paths_of(parse(svg)).empty());
   BOOST_TEST(count(svg, "<circle") == 3u + 2u);  // the legend has one for each name
   BOOST_TEST(holds(texts(parse(svg)), "b"));
 }

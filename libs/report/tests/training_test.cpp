@@ -3,17 +3,12 @@
 // What a training leaves behind: which files, and what is in them.
 #define BOOST_BIND_GLOBAL_PLACEHOLDERS  // the parser says otherwise that they are deprecated
 #include <boost/property_tree/json_parser.hpp>
-#include <boost/test/unit_test.hpp>
-#include <sstream>
 
-#include "tutti/error.hpp"
 #include "tutti/report.hpp"
-#include "tutti_test/fails.hpp"
+#include "tutti_test/arrays.hpp"
 #include "xml.hpp"
 
 using namespace tutti::report;
-using tutti_test::fails;
-using tutti_test::read_bytes;
 
 namespace {
 
@@ -53,7 +48,8 @@ BOOST_AUTO_TEST_CASE(leaves_all_that_it_has) {
   for (const char* name : {"loss.svg", "accuracy.svg", "confusion.svg"})
     BOOST_TEST(!report_test::texts(report_test::parse(read_bytes(out / name))).empty(), name);
   // Only the test part has accuracies.
-  BOOST_TEST(report_test::paths(report_test::parse(read_bytes(out / "accuracy.svg"))).size() == 1u);
+  BOOST_TEST(report_test::paths_of(report_test::parse(read_bytes(out / "accuracy.svg"))).size() ==
+             1u);
   const std::string html = read_bytes(out / "report.html");
   for (const char* part :
        {"<h1>Cats &amp; dogs</h1>", "host &lt;x&gt;", "cat, taken for dog", "Wrong answers",

@@ -29,7 +29,7 @@ inline std::vector<std::string> texts(const tree& root) {
   return out;
 }
 
-inline std::vector<std::string> paths(const tree& root) {
+inline std::vector<std::string> paths_of(const tree& root) {
   std::vector<std::string> out;
   for (const auto& [name, child] : root) {
     if (name == "path") out.push_back(child.get<std::string>("<xmlattr>.d"));

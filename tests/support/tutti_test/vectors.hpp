@@ -5,18 +5,7 @@
 // tests/ops/make_vectors.py tells.
 #pragma once
 
-#include <boost/test/unit_test.hpp>
-#include <complex>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "tutti_test/dense.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace tutti_test {
 
