@@ -21,6 +21,7 @@ tutti_plugin_api make_api() {
       .program = &program_api,
       .op = &operator_api,
       .profile = &profile_api,
+      .collective = nullptr,  // the core copies
       .native = &native_api,
       .kernel = &kernel_api,
   };
