@@ -11,7 +11,8 @@ constexpr Int slice_depth = 256;        // a panel of B this deep fits the L1 ca
 constexpr Int block_bytes = 512 << 10;  // a block's slice of B, half for A: L2 cache
 constexpr Int dense_pitch = 1024;       // row pitch in bytes that prefetchers still follow
 constexpr Int pack_b_rows = 400;        // packing B pays from this many rows
-constexpr Int pack_a_cols = 512;        // packing A pays from this many columns
+constexpr Int pack_a_cols = 512;        // packing A pays from this many columns,
+constexpr Int pack_spread_cols = 1536;  // and from so many where its lines spread over the L1 cache
 constexpr Int transpose_rows = 32;
 
 struct Choice {
@@ -29,12 +30,15 @@ Choice choose_packing(Task t, const MatmulDevice& device, const Tile& tile) {
   Choice p{t, tile, device.compute_units, false, false, 0, 1};
   const Int bytes_a = t.rows * t.depth * tile.bytes, bytes_b = t.cols * t.depth * tile.bytes;
   const bool scattered_a = bytes_a > resident_bytes && t.a.k * tile.bytes > dense_pitch;
+  // Steps of k a multiple of 512 bytes apart share an eighth or less of the sets of the L1 cache.
+  const bool spread = t.a.k * tile.bytes % 512 != 0;
   const bool scattered_b = bytes_b > resident_bytes && t.b.k * tile.bytes > dense_pitch;
   // Rows a multiple of 4 KiB apart share a set of the L1 cache.
   const bool conflicts = t.a.keep * tile.bytes % 4096 == 0;
   p.pack_b = t.b.keep != 1 || t.cols < tile.lanes || t.rows >= pack_b_rows || scattered_b;
   p.pack_a = t.rows < tile.rows || (t.a.k != 1 && t.a.keep != 1) ||
-             (t.a.k != 1 && (t.cols >= pack_a_cols || scattered_a)) ||
+             (t.a.k != 1 && spread && t.cols >= pack_spread_cols) ||
+             (t.a.k != 1 && !spread && (t.cols >= pack_a_cols || scattered_a)) ||
              (t.a.k == 1 && conflicts && t.cols >= 2 * pack_a_cols);
   p.width_b = t.cols <= tile.lanes ? tile.lanes : tile.cols;
   return p;
