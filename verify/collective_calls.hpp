@@ -31,24 +31,11 @@ struct collective_calls {
 
   tutti_status* all_reduce(tutti_communicator* c, tutti_stream* s, const tutti_view* in,
                            const tutti_view* out, int32_t reduction, tutti_event** event) const {
-    return one({TUTTI_COLLECTIVE_ALL_REDUCE, reduction, 0, 0, c, s, in, out, event});
-  }
-  /// The root reads, and the others write, the same view.
-  tutti_status* broadcast(tutti_communicator* c, tutti_stream* s, const tutti_view* inout,
-                          uint32_t root, tutti_event** event) const {
-    return one({TUTTI_COLLECTIVE_BROADCAST, 0, root, 0, c, s, inout, inout, event});
+    return one({TUTTI_COLLECTIVE_ALL_REDUCE, reduction, c, s, in, out, event});
   }
   tutti_status* all_gather(tutti_communicator* c, tutti_stream* s, const tutti_view* in,
                            const tutti_view* out, tutti_event** event) const {
-    return one({TUTTI_COLLECTIVE_ALL_GATHER, 0, 0, 0, c, s, in, out, event});
-  }
-  tutti_status* send(tutti_communicator* c, tutti_stream* s, const tutti_view* in, uint32_t peer,
-                     tutti_event** event) const {
-    return one({TUTTI_COLLECTIVE_SEND, 0, peer, 0, c, s, in, nullptr, event});
-  }
-  tutti_status* receive(tutti_communicator* c, tutti_stream* s, const tutti_view* out,
-                        uint32_t peer, tutti_event** event) const {
-    return one({TUTTI_COLLECTIVE_RECEIVE, 0, peer, 0, c, s, nullptr, out, event});
+    return one({TUTTI_COLLECTIVE_ALL_GATHER, 0, c, s, in, out, event});
   }
   tutti_status* group(const std::vector<tutti_collective_call>& calls) const {
     return api.enqueue(calls.data(), static_cast<uint32_t>(calls.size()),

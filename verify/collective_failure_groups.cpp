@@ -109,7 +109,7 @@ void check_abort(session& s) {
     r.release(r.members);
     r.members = r.communicators();
     generator random(s.seed);
-    experiment(r, {trial_kind::all_reduce, TUTTI_I32, TUTTI_REDUCE_SUM, 0, 33}, random).run();
+    experiment(r, {TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_I32, TUTTI_REDUCE_SUM, 33}, random).run();
   });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collectives between the first devices of the plugin, at most three: values of all kinds, dtypes
-// and positions compared with loops on the host, messages, communicators, refused calls. With one
+// and positions compared with loops on the host, order, communicators, refused calls. With one
 // device the groups have one member. Failures are tested in collective_failure_groups.cpp.
 #include <array>
 
@@ -28,9 +28,9 @@ void check_reductions(session& s) {
     for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {
       if (!s.stores(dtype)) continue;
       for (int32_t reduction = TUTTI_REDUCE_SUM; reduction <= TUTTI_REDUCE_ALL; ++reduction) {
-        if (!sdk::has_reduction(sdk::collective_kind::all_reduce, reduction, dtype)) continue;
+        if (!sdk::has_reduction(TUTTI_COLLECTIVE_ALL_REDUCE, reduction, dtype)) continue;
         if (!supports(r, TUTTI_COLLECTIVE_ALL_REDUCE, dtype, reduction)) continue;
-        experiment(r, {trial_kind::all_reduce, dtype, reduction, 0, 1009}, random).run();
+        experiment(r, {TUTTI_COLLECTIVE_ALL_REDUCE, dtype, reduction, 1009}, random).run();
         any = true;
       }
     }
@@ -45,15 +45,11 @@ void check_kinds(session& s) {
                                                    {TUTTI_F32, TUTTI_REDUCE_MAX}};
     for (const auto& [dtype, reduction] : samples) {
       if (!s.stores(dtype)) continue;
-      for (const trial_kind kind : every_kind) {
-        if (!supports(r, number_of(kind), dtype,
-                      sdk::reduces(kind) ? reduction : TUTTI_REDUCE_NONE))
-          continue;
+      for (const int32_t kind : every_kind) {
+        if (!supports(r, kind, dtype, sdk::reduces(kind) ? reduction : TUTTI_REDUCE_NONE)) continue;
         for (const uint64_t share : {0, 1, 7, 1021}) {
           for (const where out : {where::apart, where::same, where::own_share}) {
-            trial t{kind, dtype, reduction, 0, share, out, share == 7};
-            t.root = static_cast<uint32_t>(random() % r.size());
-            experiment(r, t, random).run();
+            experiment(r, {kind, dtype, reduction, share, out, share == 7}, random).run();
           }
         }
       }
@@ -61,79 +57,55 @@ void check_kinds(session& s) {
   });
 }
 
-// Messages keep their order, whichever side calls first.
-void check_messages(session& s) {
+// Collectives keep their order, whichever participant calls first, alone or as one group.
+void check_order(session& s) {
   require_i32(s);
   with_devices(s, 2, [&](collective_rig& r) {
     if (r.size() < 2) throw skipped("one device alone");
     constexpr uint64_t count = 300;
-    for (const bool sender_first : {true, false}) {
-      std::deque<collective_array> from, to;
-      for (uint64_t n = 0; n < 3; ++n) {
-        from.emplace_back(r.devices[0], ascending(TUTTI_I32, count, 1000 * n));
-        to.emplace_back(r.devices[1], ascending(TUTTI_I32, count, 7));
-      }
-      std::vector<handle<tutti_event>> events;
-      const auto each = [&](bool sends) {
-        for (size_t n = 0; n < from.size(); ++n) {
-          tutti_event* event = nullptr;
-          tutti_stream* const stream = r.devices[sends ? 0 : 1].main_stream.get();
-          const tutti_view view = (sends ? from : to)[n].view(0, count);
-          check(sends ? r.calls().send(r.members[0], stream, &view, 1, &event)
-                      : r.calls().receive(r.members[1], stream, &view, 0, &event),
-                sends ? "send" : "receive");
-          events.push_back(r.own(event));
-        }
-      };
-      each(sender_first);
-      each(!sender_first);
-      for (const auto& event : events) {
-        const outcome end = r.wait(event);
-        require(!end, "a message failed: " + end.message);
-      }
-      for (size_t n = 0; n < to.size(); ++n)
-        require(to[n].read(r.devices[1]).bytes == from[n].data.bytes,
-                "message " + std::to_string(n) + " did not arrive as it was sent");
-    }
-  });
-}
-
-// Messages in both directions as one group, whose calls stand in any order.
-void check_exchange(session& s) {
-  require_i32(s);
-  with_devices(s, 2, [&](collective_rig& r) {
-    if (r.size() < 2) throw skipped("one device alone");
-    constexpr uint64_t count = 100;
-    // Numbers of the calls: 0 and 1 are sends of the ranks, 2 and 3 receipts.
+    // The ranks that call, in turn.
     for (const auto& order :
-         {std::array{0, 2, 1, 3}, std::array{0, 1, 2, 3}, std::array{2, 0, 3, 1},
-          std::array{3, 2, 1, 0}, std::array{0, 3, 2, 1}}) {
-      std::deque<collective_array> from, to;
-      std::vector<tutti_view> views;
-      for (uint32_t n = 0; n < 2; ++n)
-        from.emplace_back(r.devices[n], ascending(TUTTI_I32, count, 1000 * n));
-      for (uint32_t n = 0; n < 2; ++n)
-        to.emplace_back(r.devices[n], ascending(TUTTI_I32, count, 7));
-      for (const auto* list : {&from, &to})
-        for (const collective_array& a : *list) views.push_back(a.view(0, count));
-      tutti_event* events[4] = {};
-      std::vector<tutti_collective_call> calls;
-      for (const int number : order) {
-        const auto n = static_cast<uint32_t>(number);
-        const uint32_t rank = n % 2;
-        calls.push_back({n < 2 ? TUTTI_COLLECTIVE_SEND : TUTTI_COLLECTIVE_RECEIVE,
-                         TUTTI_REDUCE_NONE, 1 - rank, 0, r.members[rank],
-                         r.devices[rank].main_stream.get(), n < 2 ? &views[n] : nullptr,
-                         n < 2 ? nullptr : &views[n], &events[n]});
+         {std::array{0u, 0u, 0u, 1u, 1u, 1u}, std::array{1u, 1u, 1u, 0u, 0u, 0u},
+          std::array{0u, 1u, 1u, 0u, 1u, 0u}}) {
+      for (const bool grouped : {false, true}) {
+        // Of each rank: three inputs and outputs.
+        std::deque<collective_array> from[2], to[2];
+        std::vector<tutti_view> views[2];
+        for (uint32_t n = 0; n < 2; ++n) {
+          for (uint64_t i = 0; i < 3; ++i) {
+            from[n].emplace_back(r.devices[n], ascending(TUTTI_I32, count, 1000 * (3 * n + i)));
+            to[n].emplace_back(r.devices[n], ascending(TUTTI_I32, 2 * count, 7));
+            views[n].push_back(from[n][i].view(0, count));
+            views[n].push_back(to[n][i].view(0, 2 * count));
+          }
+        }
+        size_t called[2] = {};
+        tutti_event* events[6] = {};
+        std::vector<tutti_collective_call> calls;
+        for (const uint32_t n : order) {
+          const tutti_view* const view = &views[n][2 * called[n]++];
+          calls.push_back({TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_REDUCE_NONE, r.members[n],
+                           r.devices[n].main_stream.get(), view, view + 1, &events[calls.size()]});
+        }
+        if (grouped) {
+          check(r.calls().group(calls), "a group of collectives");
+        } else {
+          for (const tutti_collective_call& call : calls)
+            check(r.calls().group({call}), "all_gather");
+        }
+        for (tutti_event* const event : events) {
+          const outcome end = r.wait(r.own(event));
+          require(!end, "a collective failed: " + end.message);
+        }
+        for (size_t i = 0; i < 3; ++i) {
+          std::vector<std::byte> both;
+          for (const auto& inputs : from)
+            both.insert(both.end(), inputs[i].data.bytes.begin(), inputs[i].data.bytes.end());
+          for (uint32_t n = 0; n < 2; ++n)
+            require(to[n][i].read(r.devices[n]).bytes == both,
+                    "collective " + std::to_string(i) + " does not have the data of its callers");
+        }
       }
-      check(r.calls().group(calls), "a group of messages");
-      for (tutti_event* const event : events) {
-        const outcome end = r.wait(r.own(event));
-        require(!end, "a message failed: " + end.message);
-      }
-      for (uint32_t n = 0; n < 2; ++n)
-        require(to[n].read(r.devices[n]).bytes == from[1 - n].data.bytes,
-                "a message did not arrive as it was sent");
     }
   });
 }
@@ -226,23 +198,25 @@ void check_refusals(session& s) {
                     "an output of another extent");
     require_refused(calls.all_reduce(c, stream, &spread, &spread, TUTTI_REDUCE_SUM, nullptr), wrong,
                     "a view that is not contiguous");
-    require_refused(calls.broadcast(c, stream, &beyond, 0, nullptr), wrong,
+    require_refused(calls.all_reduce(c, stream, &beyond, &beyond, TUTTI_REDUCE_SUM, nullptr), wrong,
                     "a view beyond its buffer");
-    require_refused(calls.broadcast(c, stream, nullptr, 0, nullptr), wrong, "no view");
-    require_refused(calls.broadcast(c, stream, &nine, r.size(), nullptr), wrong,
-                    "a root beyond the group");
+    require_refused(calls.all_reduce(c, stream, nullptr, &nine, TUTTI_REDUCE_SUM, nullptr), wrong,
+                    "no input");
+    require_refused(calls.all_reduce(c, stream, &nine, nullptr, TUTTI_REDUCE_SUM, nullptr), wrong,
+                    "no output");
     require_refused(calls.all_reduce(c, stream, &nine, &nine, TUTTI_REDUCE_ARGMIN, nullptr),
                     lacking, "a reduction that collectives do not have");
     require_refused(calls.all_reduce(nullptr, stream, &nine, &nine, TUTTI_REDUCE_SUM, nullptr),
                     wrong, "no communicator");
-    require_refused(calls.group({{77, TUTTI_REDUCE_NONE, 0, 0, c, stream, &nine, &nine, nullptr}}),
+    require_refused(calls.group({{77, TUTTI_REDUCE_NONE, c, stream, &nine, &nine, nullptr}}),
                     lacking, "a kind that nobody knows");
     if (r.size() > 1)
-      require_refused(calls.broadcast(r.members[1], stream, &nine, 0, nullptr), wrong,
-                      "a stream of another device");
+      require_refused(
+          calls.all_reduce(r.members[1], stream, &nine, &nine, TUTTI_REDUCE_SUM, nullptr), wrong,
+          "a stream of another device");
     // Refused calls had no effect.
     generator random(s.seed);
-    experiment(r, {trial_kind::broadcast, TUTTI_I32, TUTTI_REDUCE_NONE, 0, 33}, random).run();
+    experiment(r, {TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_I32, TUTTI_REDUCE_NONE, 33}, random).run();
   });
 }
 
@@ -251,8 +225,7 @@ void check_refusals(session& s) {
 void add_collective_groups(groups& all, const session&) {
   all.push_back({"collective/reductions", check_reductions});
   all.push_back({"collective/kinds", check_kinds});
-  all.push_back({"collective/messages", check_messages});
-  all.push_back({"collective/exchange", check_exchange});
+  all.push_back({"collective/order", check_order});
   all.push_back({"collective/communicators", check_communicators});
   all.push_back({"collective/refusals", check_refusals});
 }

@@ -69,19 +69,6 @@ uint64_t joined(uint8_t stored, int32_t reduction, uint64_t a, uint64_t b) {
   });
 }
 
-// Of participant n. A root reads, and the others write, the one view of a broadcast.
-tutti_collective_call call_of(const trial& t, uint32_t n, const tutti_view& in,
-                              const tutti_view& out) {
-  const bool is_broadcast = t.what == trial_kind::broadcast, is_root = n == t.root;
-  tutti_collective_call call{};
-  call.kind = number_of(t.what);
-  call.reduction = sdk::reduces(t.what) ? t.reduction : TUTTI_REDUCE_NONE;
-  call.peer = is_broadcast || t.what == trial_kind::reduce ? t.root : 0;
-  call.in = is_broadcast && !is_root ? &out : &in;
-  call.out = is_broadcast ? call.in : t.what == trial_kind::reduce && !is_root ? nullptr : &out;
-  return call;
-}
-
 // The same bits, but for NaN and the sign of zero.
 bool same(uint8_t dtype, uint64_t a, uint64_t b) {
   return a == b || (sdk::is_floating(dtype) && ulp_distance(dtype, a, b) == 0);
@@ -89,9 +76,8 @@ bool same(uint8_t dtype, uint64_t a, uint64_t b) {
 
 std::string text_of(const trial& t) {
   static constexpr const char* places[] = {"apart", "in place", "among its share"};
-  return std::string(sdk::collective_call_name(number_of(t.what))) + " of " +
-         std::to_string(t.share) + " " + sdk::dtype_name(t.dtype) + ", reduction " +
-         std::to_string(t.reduction) + ", root " + std::to_string(t.root) + ", output " +
+  return std::string(sdk::collective_name(t.what)) + " of " + std::to_string(t.share) + " " +
+         sdk::dtype_name(t.dtype) + ", reduction " + std::to_string(t.reduction) + ", output " +
          places[static_cast<size_t>(t.out)];
 }
 
@@ -107,8 +93,8 @@ experiment::experiment(collective_rig& r, const trial& t, generator& random)
     in_.push_back(guard);
     out_.push_back(t.out == where::apart ? between : guard);
     if (t.out != where::own_share) continue;
-    if (t.what == trial_kind::all_gather) in_[n] += n * t.share;
-    if (t.what == trial_kind::reduce_scatter) out_[n] += n * t.share;
+    if (t.what == TUTTI_COLLECTIVE_ALL_GATHER) in_[n] += n * t.share;
+    if (t.what == TUTTI_COLLECTIVE_REDUCE_SCATTER) out_[n] += n * t.share;
   }
 }
 
@@ -119,11 +105,9 @@ void experiment::run() {
     const session& s = r_.devices[n];
     const tutti_view in = arrays_[n].view(in_[n], t_.in_count(n_)),
                      out = arrays_[n].view(out_[n], t_.out_count(n_));
-    tutti_collective_call call = call_of(t_, n, in, out);
-    call.communicator = r_.members[n];
-    call.stream = s.main_stream.get();
-    call.event = &event;
-    results[n] = take(r_.calls().group({call}));
+    results[n] =
+        take(r_.calls().group({{t_.what, sdk::reduces(t_.what) ? t_.reduction : TUTTI_REDUCE_NONE,
+                                r_.members[n], s.main_stream.get(), &in, &out, &event}}));
     events_.at(n) = r_.own(event);
   };
   events_.resize(n_);
@@ -156,14 +140,12 @@ uint64_t experiment::expected(uint32_t n, uint64_t i) const {
     return arrays_[from].data.get(in_[from] + at);
   };
   switch (t_.what) {
-    case trial_kind::broadcast:
-      return input(t_.root, i);
-    case trial_kind::all_gather:
+    case TUTTI_COLLECTIVE_ALL_GATHER:
       return input(i / t_.share, i % t_.share);
-    case trial_kind::all_to_all:
+    case TUTTI_COLLECTIVE_ALL_TO_ALL:
       return input(i / t_.share, n * t_.share + i % t_.share);
     default: {
-      const uint64_t at = t_.what == trial_kind::reduce_scatter ? n * t_.share + i : i;
+      const uint64_t at = t_.what == TUTTI_COLLECTIVE_REDUCE_SCATTER ? n * t_.share + i : i;
       uint64_t total = input(0, at);
       for (uint32_t from = 1; from < n_; ++from)
         total = joined(t_.dtype, t_.reduction, total, input(from, at));
@@ -174,9 +156,7 @@ uint64_t experiment::expected(uint32_t n, uint64_t i) const {
 
 void experiment::compare(uint32_t n) const {
   image wanted = arrays_[n].data;
-  const bool writes = (t_.what != trial_kind::reduce || n == t_.root) &&
-                      (t_.what != trial_kind::broadcast || n != t_.root);
-  for (uint64_t i = 0; writes && i < t_.out_count(n_); ++i) wanted.set(out_[n] + i, expected(n, i));
+  for (uint64_t i = 0; i < t_.out_count(n_); ++i) wanted.set(out_[n] + i, expected(n, i));
   const image found = arrays_[n].read(r_.devices[n]);
   const uint8_t in_register = sdk::register_dtype(t_.dtype);
   for (uint64_t i = 0; i < found.size(); ++i) {

@@ -15,14 +15,9 @@
 
 namespace tutti::conformance {
 
-using trial_kind = sdk::collective_kind;  // without messages
-inline constexpr trial_kind every_kind[] = {trial_kind::all_reduce, trial_kind::reduce,
-                                            trial_kind::broadcast,  trial_kind::reduce_scatter,
-                                            trial_kind::all_gather, trial_kind::all_to_all};
-
-constexpr int32_t number_of(trial_kind kind) {
-  return static_cast<int32_t>(kind) + TUTTI_COLLECTIVE_ALL_REDUCE;
-}
+inline constexpr int32_t every_kind[] = {TUTTI_COLLECTIVE_ALL_REDUCE,
+                                         TUTTI_COLLECTIVE_REDUCE_SCATTER,
+                                         TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_COLLECTIVE_ALL_TO_ALL};
 
 inline tutti_view view_of(tutti_buffer* buffer, uint8_t dtype, uint64_t first, uint64_t count) {
   tutti_view v{};
@@ -108,19 +103,21 @@ struct collective_array {
 enum class where { apart, same, own_share };
 
 struct trial {
-  trial_kind what = trial_kind::all_reduce;
+  int32_t what = TUTTI_COLLECTIVE_ALL_REDUCE;
   uint8_t dtype = TUTTI_F32;
   int32_t reduction = TUTTI_REDUCE_SUM;
-  uint32_t root = 0;
   uint64_t share = 0;  // elements: of each participant, or of the whole where nothing is divided
   where out = where::apart;
   bool threads = false;
 
   uint64_t in_count(uint64_t n) const {
-    return what == trial_kind::reduce_scatter || what == trial_kind::all_to_all ? share * n : share;
+    return what == TUTTI_COLLECTIVE_REDUCE_SCATTER || what == TUTTI_COLLECTIVE_ALL_TO_ALL
+               ? share * n
+               : share;
   }
   uint64_t out_count(uint64_t n) const {
-    return what == trial_kind::all_gather || what == trial_kind::all_to_all ? share * n : share;
+    return what == TUTTI_COLLECTIVE_ALL_GATHER || what == TUTTI_COLLECTIVE_ALL_TO_ALL ? share * n
+                                                                                      : share;
   }
 };
 

@@ -237,14 +237,9 @@ int deleted = 0;
 void check_native(session& s) {
   if (s.api->native == nullptr) throw skipped("no native group");
   const handle<tutti_buffer> buffer = s.allocate(256);
-  void *handle_of_buffer = nullptr, *handle_of_stream = nullptr, *context = nullptr, *id = nullptr;
+  void* handle_of_buffer = nullptr;
   check(s.api->native->buffer(buffer.get(), &handle_of_buffer), "native buffer");
-  check(s.api->native->stream(s.main_stream.get(), &handle_of_stream), "native stream");
-  check(s.api->native->device(s.device.get(), &context, &id), "native device");
-  // A CUdevice is a number, which is 0 for the first.
-  const bool has_id = id != nullptr || s.api->native->kind == TUTTI_NATIVE_CUDA;
-  require(handle_of_buffer != nullptr && handle_of_stream != nullptr && has_id,
-          "a native handle is NULL");
+  require(handle_of_buffer != nullptr, "a native handle is NULL");
   tutti_buffer* refused = nullptr;
   deleted = 0;
   tutti_status* const status = s.api->native->wrap(

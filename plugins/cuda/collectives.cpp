@@ -123,31 +123,21 @@ int exchange_all(const collective_call& call, const char* in, char* out, nccl_co
 }  // namespace
 
 int exchange(const collective_meeting::part& part, nccl_comm handle, CUstream stream) {
-  using enum sdk::collective_kind;
   const collective_call& call = part.call;
   const auto* const in =
       reinterpret_cast<const char*>(part.copy != 0 ? part.copy : call.in.memory + call.in.offset);
   auto* const out = reinterpret_cast<char*>(call.out.memory + call.out.offset);
   const auto [type, count] = elements_of(call.shape.dtype, call.shape.count);
   const int operation = nccl_operation_of(call.shape.reduction);
-  const int root = static_cast<int>(call.shape.root), peer = static_cast<int>(call.peer);
   switch (call.shape.kind) {
-    case all_reduce:
+    case TUTTI_COLLECTIVE_ALL_REDUCE:
       return nccl().all_reduce(in, out, count, type, operation, handle, stream);
-    case reduce:
-      return nccl().reduce(in, part.member->rank == call.shape.root ? out : nullptr, count, type,
-                           operation, root, handle, stream);
-    case broadcast:
-      return nccl().broadcast(in, out, count, type, root, handle, stream);
-    case reduce_scatter:
+    case TUTTI_COLLECTIVE_REDUCE_SCATTER:
       return nccl().reduce_scatter(in, out, call.out.count, type, operation, handle, stream);
-    case all_gather:
+    case TUTTI_COLLECTIVE_ALL_GATHER:
       return nccl().all_gather(in, out, count, type, handle, stream);
-    case all_to_all:
-      return exchange_all(call, in, out, handle, stream);
     default:
-      return call.sends ? nccl().send(in, count, type, peer, handle, stream)
-                        : nccl().receive(out, count, type, peer, handle, stream);
+      return exchange_all(call, in, out, handle, stream);
   }
 }
 

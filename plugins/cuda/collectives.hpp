@@ -10,7 +10,6 @@
 
 #include <atomic>
 #include <deque>
-#include <map>
 #include <span>
 
 #include "cuda/nccl.hpp"
@@ -26,12 +25,10 @@ struct tutti_communicator {
   CUstream lane = nullptr;
 
   // The following members are guarded by the team.
-  std::vector<tutti::cuda::pinned_word> words;             // written only by the lane, so in order
-  uint64_t collectives = 0;                                // number of calls
-  std::map<std::pair<uint32_t, bool>, uint64_t> messages;  // the same by peer and direction
+  std::vector<tutti::cuda::pinned_word> words;  // written only by the lane, so in order
+  uint64_t calls = 0;
 
   uint32_t size() const;
-  void require_peer(uint32_t, const std::string&) const {}  // NCCL supports messages to oneself
   const char* against(int32_t dtype, int32_t reduction) const;
   static void enqueue(std::span<call> calls);
 };
@@ -40,7 +37,7 @@ namespace tutti::cuda {
 
 using collective_call = tutti_communicator::call;
 
-// A collective of all participants of this process, or a message of those of its two that are here.
+// A collective of all participants of this process.
 struct collective_meeting {
   struct part {
     tutti_communicator* member = nullptr;
@@ -53,8 +50,6 @@ struct collective_meeting {
     CUdeviceptr copy = 0;      // of an input that the output overwrites
   };
 
-  // "message from 0 to 1"; collectives: -1.
-  int64_t from = -1, to = -1;
   uint64_t number = 0;  // by the order of its participants
   size_t expected = 0;
   size_t seen = 0;  // number of calls, including failed ones

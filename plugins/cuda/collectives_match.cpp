@@ -18,17 +18,13 @@ sdk::plugin_error disagreement(const collective_call& one, const collective_call
                                ", but " + one.name + ": " + sdk::text_of(one.shape));
 }
 
-bool is_message(const collective_call& call) {
-  return call.shape.kind == sdk::collective_kind::send_receive;
-}
-
 CUstream stream_of(const collective_meeting::part& part) {
   return part.before != nullptr ? part.member->lane : part.call.stream->handle;
 }
 
 // NCCL reads data that an exchange has already written.
 bool overwrites_input(const collective_call& call) {
-  return call.shape.kind == sdk::collective_kind::all_to_all && call.shape.count > 0 &&
+  return call.shape.kind == TUTTI_COLLECTIVE_ALL_TO_ALL && call.shape.count > 0 &&
          call.in.memory + call.in.offset == call.out.memory + call.out.offset;
 }
 
@@ -90,25 +86,12 @@ collective_team::collective_team(uint32_t size, const std::vector<nccl_comm>& ha
 }
 
 shared_meeting collective_team::find(const collective_call& call) {
-  tutti_communicator& c = *call.communicator;
-  int64_t from = -1, to = -1;
-  if (is_message(call)) {
-    from = call.sends ? c.rank : call.peer;
-    to = call.sends ? call.peer : c.rank;
-  }
-  const uint64_t number =
-      is_message(call) ? c.messages[{call.peer, call.sends}]++ : c.collectives++;
+  const uint64_t number = call.communicator->calls++;
   for (const shared_meeting& one : waiting_)
-    if (one->from == from && one->to == to && one->number == number) return one;
+    if (one->number == number) return one;
   auto made = std::make_shared<collective_meeting>();
-  made->from = from;
-  made->to = to;
   made->number = number;
-  const auto is_here = [&](int64_t rank) {
-    return std::any_of(members_.begin(), members_.end(),
-                       [&](const tutti_communicator* m) { return m->rank == rank; });
-  };
-  made->expected = is_message(call) ? size_t{is_here(from)} + size_t{is_here(to)} : members_.size();
+  made->expected = members_.size();
   waiting_.push_back(made);
   return made;
 }
@@ -137,21 +120,12 @@ shared_meeting collective_team::arrive(collective_call& call, uint64_t unit) {
 
 // What can begin as one group of NCCL: calls of one unit for each participant. The lane releases
 // the streams after the whole group, and a later call of the same participant may be enqueued
-// behind an earlier one. Processes must agree on the order in which each participant's calls reach
-// NCCL: that of the calls.
+// behind an earlier one.
 std::vector<shared_meeting> collective_team::take_ready() {
-  std::deque<shared_meeting> complete;
-  std::copy_if(waiting_.begin(), waiting_.end(), std::back_inserter(complete),
-               [](const shared_meeting& one) { return one->is_complete(); });
-  const auto& called = is_whole_ ? complete : waiting_;
   std::vector<shared_meeting> ready;
-  for (const shared_meeting& one : complete)
-    if (std::none_of(called.begin(), called.end(), [&](const shared_meeting& other) {
-          return other != one && follows(*one, *other);
-        }))
+  for (const shared_meeting& one : waiting_)  // by number
+    if (one->is_complete() && (ready.empty() || !follows(*one, *ready.front())))
       ready.push_back(one);
-  // Two participants may have called in different orders.
-  if (ready.empty() && is_whole_) ready.assign(complete.begin(), complete.end());
   for (const shared_meeting& one : ready) std::erase(waiting_, one);
   return ready;
 }
@@ -204,7 +178,7 @@ collective_meeting::part* collective_team::waiting_part(const shared_meeting& me
                                                         uint64_t unit) {
   if (std::find(waiting_.begin(), waiting_.end(), meeting) == waiting_.end()) return nullptr;
   return &*std::find_if(meeting->parts.begin(), meeting->parts.end(), [&](const auto& part) {
-    return part.unit == unit && part.member == call.communicator && part.call.sends == call.sends;
+    return part.unit == unit && part.member == call.communicator;
   });
 }
 

@@ -108,17 +108,6 @@ tutti_status* unmap(tutti_buffer* buffer, void* host) {
 
 // ---- native handles
 
-tutti_status* native_device(tutti_device* device, void** context, void** id) {
-  return sdk::guarded([&] {
-    sdk::deref(context, "context") = sdk::deref(device, "device").context;
-    sdk::deref(id, "id") = reinterpret_cast<void*>(static_cast<intptr_t>(device->info->id));
-  });
-}
-
-tutti_status* native_stream(tutti_stream* stream, void** handle) {
-  return sdk::guarded([&] { sdk::deref(handle, "handle") = sdk::deref(stream, "stream").handle; });
-}
-
 tutti_status* native_buffer(tutti_buffer* buffer, void** handle) {
   return sdk::guarded([&] {
     sdk::deref(handle, "handle") = reinterpret_cast<void*>(sdk::deref(buffer, "buffer").memory);
@@ -174,7 +163,7 @@ tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*de
 }  // namespace
 
 const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release, map, unmap};
-const tutti_native_api native_api = {
-    sizeof(tutti_native_api), TUTTI_NATIVE_CUDA, native_device, native_stream, native_buffer, wrap};
+const tutti_native_api native_api = {sizeof(tutti_native_api), TUTTI_NATIVE_CUDA, native_buffer,
+                                     wrap};
 
 }  // namespace tutti::cuda

@@ -27,8 +27,6 @@ struct nccl_id {
   X(group_start, "ncclGroupStart", int, ())                                                        \
   X(group_end, "ncclGroupEnd", int, ())                                                            \
   X(all_reduce, "ncclAllReduce", int, (const void*, void*, size_t, int, int, nccl_comm, CUstream)) \
-  X(reduce, "ncclReduce", int, (const void*, void*, size_t, int, int, int, nccl_comm, CUstream))   \
-  X(broadcast, "ncclBroadcast", int, (const void*, void*, size_t, int, int, nccl_comm, CUstream))  \
   X(reduce_scatter, "ncclReduceScatter", int,                                                      \
     (const void*, void*, size_t, int, int, nccl_comm, CUstream))                                   \
   X(all_gather, "ncclAllGather", int, (const void*, void*, size_t, int, nccl_comm, CUstream))      \

@@ -2,8 +2,7 @@
 //
 // Collectives between devices of one platform, in one process, by copies and kernels of the plugin:
 // the table and the creation of communicators. No call waits for the others, so one thread may make
-// them all. Messages are rendezvous: the sender's stream continues when the receiver has called as
-// well.
+// them all.
 #include "opencl/collectives.hpp"
 
 struct tutti_communicator {
@@ -13,12 +12,6 @@ struct tutti_communicator {
   uint64_t calls = 0;
 
   uint32_t size() const { return group->size(); }
-  // The stream of both would wait for itself.
-  void require_peer(uint32_t peer, const std::string& what) const {
-    if (peer != rank) return;
-    tutti::sdk::throw_unsupported(what + ": participant " + std::to_string(peer) +
-                                  " is the caller");
-  }
   const char* against(int32_t dtype, int32_t) const {
     const uint32_t stored = device->info->properties.stored_dtypes;
     return (stored & TUTTI_DTYPE_BIT(dtype)) != 0 ? nullptr : "the device does not store it";
@@ -78,49 +71,15 @@ const tutti_collective_api collective_api = {
 
 }  // namespace tutti::opencl
 
-namespace {
-
-using tutti::opencl::collective_call;
-
-bool are_one_message(const collective_call& a, const collective_call& b) {
-  return b.shape.kind == tutti::sdk::collective_kind::send_receive && a.sends != b.sends &&
-         a.communicator->group == b.communicator->group && a.peer == b.communicator->rank &&
-         b.peer == a.communicator->rank;
-}
-
-// Orders the two sides of a message one after the other, so that none waits on its stream for
-// another message of the group whose other side comes later.
-std::vector<collective_call*> in_pairs(std::span<collective_call> calls) {
-  std::vector<collective_call*> order;
-  std::vector<bool> taken(calls.size());
-  for (size_t n = 0; n < calls.size(); ++n) {
-    if (taken[n]) continue;
-    order.push_back(&calls[n]);
-    if (calls[n].shape.kind != tutti::sdk::collective_kind::send_receive) continue;
-    for (size_t other = n + 1; other < calls.size(); ++other) {
-      if (taken[other] || !are_one_message(calls[n], calls[other])) continue;
-      taken[other] = true;
-      order.push_back(&calls[other]);
-      break;
-    }
-  }
-  return order;
-}
-
-}  // namespace
-
 // Each call takes part, even if an earlier one failed, so that all participants stay in step, and
 // all participants of a failed collective are notified.
 void tutti_communicator::enqueue(std::span<tutti::opencl::collective_call> calls) {
   using namespace tutti::opencl;
   std::exception_ptr first;
-  for (collective_call* const one : in_pairs(calls)) {
-    collective_call& call = *one;
+  for (collective_call& call : calls) {
     tutti_communicator& c = *call.communicator;
     try {
-      tutti_event* const done = call.shape.kind == collective_kind::send_receive
-                                    ? c.group->meet(call, c.rank)
-                                    : c.group->join(call, c.rank, c.calls);
+      tutti_event* const done = c.group->join(call, c.rank, c.calls);
       if (call.event != nullptr) *call.event = done;
     } catch (...) {
       if (first == nullptr) first = std::current_exception();

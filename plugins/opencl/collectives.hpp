@@ -6,7 +6,6 @@
 // completed when the work is done or has failed.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -17,7 +16,6 @@
 
 namespace tutti::opencl {
 
-using sdk::collective_kind;
 using sdk::collective_shape;
 using collective_call = sdk::collective_call<backend, tutti_communicator>;
 
@@ -28,21 +26,17 @@ struct place {
   bool operator==(const place&) const = default;
 };
 
-// One collective of all participants, or one message of two (sender, receiver).
+// One collective of all participants.
 struct collective_operation {
   struct part {
-    bool arrived = false;
     place in, out;
-    uint32_t rank = 0;
     owned_event before;    // on the participant's stream at the call
     sdk::outcomes behind;  // what that stream had waited for
-    owned_event done;      // a user event that the stream waits for; absent where work is on it
+    owned_event done;      // a user event that the stream waits for
     owned_event held;      // that wait command
     sdk::shared_outcome result = std::make_shared<sdk::event_outcome>();
   };
-  explicit collective_operation(size_t participants) : parts(participants) {
-    for (uint32_t n = 0; n < participants; ++n) parts[n].rank = n;
-  }
+  explicit collective_operation(size_t participants) : parts(participants) {}
 
   // Notifies the participants, once, that the work is done or has failed.
   void settle(const std::optional<sdk::plugin_error>& why);
@@ -90,8 +84,6 @@ class collective_group {
 
   // The call of participant `rank`, its `number`th. Returns its event if one is requested.
   tutti_event* join(const collective_call& call, uint32_t rank, uint64_t& number);
-  // One side of a message.
-  tutti_event* meet(const collective_call& call, uint32_t rank);
   // Fails waiting operations; later calls fail with `why`.
   void abort(const std::string& why);
   // Fails operations in progress, which may still end on the devices.
@@ -106,9 +98,8 @@ class collective_group {
   void require_working(const std::string& name) const;
   shared_operation operation(uint64_t number);
   void forget_seen();
-  static void arrive(collective_operation& op, size_t part, const collective_call& call);
+  static void arrive(collective_operation& op, uint32_t rank, const collective_call& call);
   void launch(const shared_operation& op, const std::string& name);
-  void deliver(const shared_operation& op, size_t part, tutti_stream& stream);
   sdk::plugin_error aborted() const;
   void follow(const shared_operation& op);
   void watch(const std::stop_token& stop);
@@ -116,8 +107,7 @@ class collective_group {
   std::mutex mutex_;
   std::vector<collective_lane> lanes_;
   std::deque<shared_operation> pending_;
-  uint64_t first_pending_ = 0;                                                      // its number
-  std::map<std::pair<uint32_t, uint32_t>, std::deque<shared_operation>> messages_;  // from, to
+  uint64_t first_pending_ = 0;  // its number
   std::vector<shared_operation> running_, failed_;
   shared_operation previous_;  // on the lanes
   broken broken_;

@@ -55,8 +55,7 @@ void CL_CALLBACK on_end(cl_event event, cl_int state, void* data) {
 }  // namespace
 
 std::string collective_operation::name_of(size_t number) const {
-  return std::string(sdk::collective_name(shape.kind)) + ": participant " +
-         std::to_string(parts[number].rank);
+  return std::string(sdk::collective_name(shape.kind)) + ": participant " + std::to_string(number);
 }
 
 void collective_operation::settle(const std::optional<sdk::plugin_error>& why) {
@@ -69,7 +68,7 @@ void collective_operation::settle(const std::optional<sdk::plugin_error>& why) {
 collective_operation::state collective_operation::progress() const {
   state result{true, std::nullopt};
   const auto look = [&](const owned_event& event, size_t number) {
-    const cl_int found = event ? peek(event.get()) : CL_COMPLETE;
+    const cl_int found = peek(event.get());
     if (found < 0 && !result.failure) result.failure = error_of(found, name_of(number));
     if (found > CL_COMPLETE) result.done = false;
   };
@@ -138,9 +137,9 @@ void collective_group::forget_seen() {
 }
 
 // Marks the position in the stream and makes the stream wait for the outcome.
-void collective_group::arrive(collective_operation& op, size_t number,
+void collective_group::arrive(collective_operation& op, uint32_t rank,
                               const collective_call& call) {
-  collective_operation::part& part = op.parts[number];
+  collective_operation::part& part = op.parts[rank];
   tutti_stream& stream = *call.stream;
   cl_event marker = nullptr;
   check(clEnqueueMarkerWithWaitList(stream.queue, 0, nullptr, &marker),
@@ -159,7 +158,6 @@ void collective_group::arrive(collective_operation& op, size_t number,
   part.done = std::move(done);
   part.in = {call.in.memory, call.in.offset};
   part.out = {call.out.memory, call.out.offset};
-  part.arrived = true;
   ++op.arrived;
   check(clFlush(stream.queue), "clFlush");
 }
@@ -224,58 +222,6 @@ void collective_group::follow(const shared_operation& op) {
   if (idle) wake_.notify_one();
 }
 
-tutti_event* collective_group::meet(const collective_call& call, uint32_t rank) {
-  const std::lock_guard lock(mutex_);
-  require_working(call.name);
-  auto& queue = messages_[call.sends ? std::pair(rank, call.peer) : std::pair(call.peer, rank)];
-  const size_t mine = call.sends ? 0 : 1;
-  if (queue.empty() || queue.front()->parts[mine].arrived) {
-    auto op = std::make_shared<collective_operation>(2);
-    op->shape = call.shape;
-    op->parts[mine].rank = rank;
-    op->parts[1 - mine].rank = call.peer;
-    arrive(*op, mine, call);
-    queue.push_back(op);
-    return call.event != nullptr ? handed_out(op->parts[mine]) : nullptr;
-  }
-  const shared_operation op = queue.front();
-  queue.pop_front();
-  if (op->shape != call.shape) {
-    const sdk::plugin_error why = sdk::disagreement(call.peer, op->shape, rank, call.shape);
-    op->settle(why);
-    throw sdk::plugin_error(why);
-  }
-  tutti_stream& stream = *call.stream;
-  op->parts[mine].in = op->parts[mine].out = {call.in.memory, call.in.offset};
-  op->parts[mine].behind = stream.awaited.open();
-  deliver(op, mine, stream);
-  if (call.event == nullptr) return nullptr;
-  sdk::outcomes behind = op->parts[0].behind;
-  behind.insert(behind.end(), op->parts[1].behind.begin(), op->parts[1].behind.end());
-  return publish(retained(op->ends.front()), behind);
-}
-
-// A message uses the stream of the last caller, where only its own work can delay it.
-void collective_group::deliver(const shared_operation& op, size_t part, tutti_stream& stream) {
-  const cl_event early = op->parts[1 - part].before.get();
-  try {
-    if (const auto state = op->progress(); state.failure) throw sdk::plugin_error(*state.failure);
-    const uint64_t bytes = op->shape.count * sdk::dtype_size(op->shape.dtype);
-    const place from = op->parts[0].in, to = op->parts[1].out;
-    cl_event end = nullptr;
-    check(bytes == 0 ? clEnqueueBarrierWithWaitList(stream.queue, 1, &early, &end)
-                     : clEnqueueCopyBuffer(stream.queue, from.memory, to.memory, from.offset,
-                                           to.offset, bytes, 1, &early, &end),
-          "clEnqueueCopyBuffer");
-    op->ends.emplace_back(end);
-    check(clFlush(stream.queue), "clFlush");
-  } catch (...) {
-    op->settle(sdk::current_failure(op->name_of(part)));
-    throw;
-  }
-  follow(op);
-}
-
 sdk::plugin_error collective_group::aborted() const {
   return sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT,
                            "the collective was aborted: " + broken_.why);
@@ -285,11 +231,7 @@ void collective_group::abort(const std::string& why) {
   const std::lock_guard lock(mutex_);
   if (broken_.why.empty()) broken_.why = why;
   for (const auto& op : pending_) op->settle(aborted());
-  for (const auto& [pair, queue] : messages_) {
-    for (const auto& op : queue) op->settle(aborted());
-  }
   pending_.clear();
-  messages_.clear();
 }
 
 void collective_group::stop_running() {
@@ -303,11 +245,10 @@ void collective_group::watch(const std::stop_token& stop) {
     wake_.wait(lock, stop, [this] { return !running_.empty(); });
     for (const auto& op : running_) {
       if (op->over) continue;
-      const bool message = op->shape.kind == collective_kind::send_receive;
       collective_operation::state state = op->progress();
-      if (state.failure && !message && !broken_.failure) broken_.failure = state.failure;
+      if (state.failure && !broken_.failure) broken_.failure = state.failure;
       // Later work on the same queues cannot be done either.
-      if (broken_.failure && !message && !state.failure) state.failure = broken_.failure;
+      if (broken_.failure && !state.failure) state.failure = broken_.failure;
       if (state.failure || state.done) op->settle(state.failure);
       if (state.failure) failed_.push_back(op);
     }

@@ -126,9 +126,9 @@ class work {
 
 uint64_t work::output_bytes() const {
   switch (op_.shape.kind) {
-    case collective_kind::reduce_scatter:
+    case TUTTI_COLLECTIVE_REDUCE_SCATTER:
       return input_bytes() / n_;
-    case collective_kind::all_gather:
+    case TUTTI_COLLECTIVE_ALL_GATHER:
       return input_bytes() * n_;
     default:
       return input_bytes();
@@ -140,17 +140,14 @@ bool work::staged(uint32_t d) const {
   const place &in = op_.parts[d].in, &out = op_.parts[d].out;
   if (!overlap(in, input_bytes(), out, output_bytes())) return false;
   switch (op_.shape.kind) {
-    case collective_kind::all_reduce:
-    case collective_kind::reduce:
+    case TUTTI_COLLECTIVE_ALL_REDUCE:
       return direct_ && in != out;
-    case collective_kind::reduce_scatter:
+    case TUTTI_COLLECTIVE_REDUCE_SCATTER:
       return direct_ && out != in + first(d) * size_;
-    case collective_kind::all_gather:
+    case TUTTI_COLLECTIVE_ALL_GATHER:
       return !direct_ || in != out + d * input_bytes();
-    case collective_kind::all_to_all:
-      return n_ > 1;
     default:
-      return false;
+      return n_ > 1;
   }
 }
 
@@ -161,14 +158,8 @@ place work::source(uint32_t d) const {
 // First destination of the reduced slice of `d`.
 place work::target(uint32_t d) const {
   if (!direct_) return {lanes_[d].result.memory.get(), 0};
-  switch (op_.shape.kind) {
-    case collective_kind::reduce:
-      return op_.parts[op_.shape.root].out + first(d) * size_;
-    case collective_kind::reduce_scatter:
-      return op_.parts[d].out;
-    default:
-      return op_.parts[d].out + first(d) * size_;
-  }
+  const bool scatters = op_.shape.kind == TUTTI_COLLECTIVE_REDUCE_SCATTER;
+  return op_.parts[d].out + (scatters ? 0 : first(d) * size_);
 }
 
 uint64_t work::piece(uint32_t d) const {
@@ -308,13 +299,12 @@ void work::reduce_slice(uint32_t d) {
 
 // From the positions of the slices to the outputs.
 void work::spread() {
-  const collective_kind kind = op_.shape.kind;
-  if (direct_ && kind != collective_kind::all_reduce) return;
+  const bool scatters = op_.shape.kind == TUTTI_COLLECTIVE_REDUCE_SCATTER;
+  if (direct_ && scatters) return;
   meet();
   for (uint32_t to = 0; to < n_; ++to) {
-    if (kind == collective_kind::reduce && to != op_.shape.root) continue;
     for (uint32_t from = 0; from < n_; ++from) {
-      if (kind == collective_kind::reduce_scatter) {
+      if (scatters) {
         if (from == to) copy(to, target(to), op_.parts[to].out, length(to) * size_);
       } else {
         copy(to, target(from), op_.parts[to].out + first(from) * size_, length(from) * size_);
@@ -327,13 +317,9 @@ void work::exchange() {
   const uint64_t all = input_bytes(), share = all / n_;
   for (uint32_t to = 0; to < n_; ++to) {
     const place out = op_.parts[to].out;
-    if (op_.shape.kind == collective_kind::broadcast) {
-      copy(to, op_.parts[op_.shape.root].in, out, all);
-      continue;
-    }
     for (uint32_t step = 0; step < n_; ++step) {
       const uint32_t from = (to + step) % n_;  // so that not all read from the same device at once
-      if (op_.shape.kind == collective_kind::all_gather) {
+      if (op_.shape.kind == TUTTI_COLLECTIVE_ALL_GATHER) {
         copy(to, source(from), out + from * all, all);
       } else {
         copy(to, source(from) + to * share, out + from * share, share);

@@ -160,17 +160,6 @@ tutti_status* unmap(tutti_buffer* buffer, void* host) {
 
 // ---- native handles
 
-tutti_status* native_device(tutti_device* device, void** context, void** id) {
-  return sdk::guarded([&] {
-    sdk::deref(context, "context") = sdk::deref(device, "device").context->get();
-    sdk::deref(id, "id") = device->info->id;
-  });
-}
-
-tutti_status* native_stream(tutti_stream* stream, void** handle) {
-  return sdk::guarded([&] { sdk::deref(handle, "handle") = sdk::deref(stream, "stream").queue; });
-}
-
 tutti_status* native_buffer(tutti_buffer* buffer, void** handle) {
   return sdk::guarded([&] { sdk::deref(handle, "handle") = sdk::deref(buffer, "buffer").memory; });
 }
@@ -241,11 +230,7 @@ bool works_in_place(const device_info& info, cl_context context) {
 }
 
 const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release, map, unmap};
-const tutti_native_api native_api = {sizeof(tutti_native_api),
-                                     TUTTI_NATIVE_OPENCL,
-                                     native_device,
-                                     native_stream,
-                                     native_buffer,
+const tutti_native_api native_api = {sizeof(tutti_native_api), TUTTI_NATIVE_OPENCL, native_buffer,
                                      wrap};
 
 }  // namespace tutti::opencl

@@ -11,31 +11,16 @@
 
 namespace tutti::sdk {
 
-const char* collective_call_name(int32_t kind) {
-  static constexpr const char* names[] = {"all_reduce", "reduce",     "broadcast", "reduce_scatter",
-                                          "all_gather", "all_to_all", "send",      "receive"};
-  if (kind < TUTTI_COLLECTIVE_ALL_REDUCE || kind > TUTTI_COLLECTIVE_RECEIVE) return nullptr;
+const char* collective_name(int32_t kind) {
+  static constexpr const char* names[] = {"all_reduce", "reduce_scatter", "all_gather",
+                                          "all_to_all"};
+  if (kind < TUTTI_COLLECTIVE_ALL_REDUCE || kind > TUTTI_COLLECTIVE_ALL_TO_ALL) return nullptr;
   return names[kind - TUTTI_COLLECTIVE_ALL_REDUCE];
-}
-
-collective_kind collective_kind_of(int32_t kind) {
-  static_assert(static_cast<int>(collective_kind::send_receive) ==
-                TUTTI_COLLECTIVE_SEND - TUTTI_COLLECTIVE_ALL_REDUCE);
-  return kind == TUTTI_COLLECTIVE_RECEIVE
-             ? collective_kind::send_receive
-             : static_cast<collective_kind>(kind - TUTTI_COLLECTIVE_ALL_REDUCE);
-}
-
-const char* collective_name(collective_kind kind) {
-  if (kind == collective_kind::send_receive) return "send/receive";
-  return collective_call_name(static_cast<int32_t>(kind) + TUTTI_COLLECTIVE_ALL_REDUCE);
 }
 
 std::string text_of(const collective_shape& s) {
   std::string text = std::to_string(s.count) + " " + dtype_name(s.dtype);
   if (s.reduction != TUTTI_REDUCE_NONE) text += ", reduction " + std::to_string(s.reduction);
-  if (s.kind == collective_kind::reduce || s.kind == collective_kind::broadcast)
-    text += ", root " + std::to_string(s.root);
   return text;
 }
 
@@ -62,15 +47,15 @@ collective_part validate_part(const tutti_view& v, const std::string& what, uint
   return {v.offset, count, v.dtype};
 }
 
-void require_counts(collective_kind kind, uint32_t size, const std::string& what,
-                    const collective_part& in, const collective_part& out) {
+void require_counts(int32_t kind, uint32_t size, const std::string& what, const collective_part& in,
+                    const collective_part& out) {
   const auto fits = [&] {
     switch (kind) {
-      case collective_kind::reduce_scatter:
+      case TUTTI_COLLECTIVE_REDUCE_SCATTER:
         return in.count == out.count * size;
-      case collective_kind::all_gather:
+      case TUTTI_COLLECTIVE_ALL_GATHER:
         return in.count * size == out.count;
-      case collective_kind::all_to_all:
+      case TUTTI_COLLECTIVE_ALL_TO_ALL:
         return in.count == out.count && in.count % size == 0;
       default:
         return in.count == out.count;
@@ -81,12 +66,7 @@ void require_counts(collective_kind kind, uint32_t size, const std::string& what
                 std::to_string(out.count) + " " + dtype_name(out.dtype) + " out");
 }
 
-void require_participant(uint32_t number, uint32_t size, const std::string& what) {
-  if (number < size) return;
-  throw_invalid(what + ": participant " + std::to_string(number) + " of " + std::to_string(size));
-}
-
-bool has_reduction(collective_kind kind, int32_t reduction, int32_t dtype) {
+bool has_reduction(int32_t kind, int32_t reduction, int32_t dtype) {
   if (!reduces(kind)) return reduction == TUTTI_REDUCE_NONE;
   const bool logical = reduction == TUTTI_REDUCE_ANY || reduction == TUTTI_REDUCE_ALL;
   const bool numeric = reduction >= TUTTI_REDUCE_SUM && reduction <= TUTTI_REDUCE_MAX;
@@ -94,8 +74,7 @@ bool has_reduction(collective_kind kind, int32_t reduction, int32_t dtype) {
   return dtype == TUTTI_BOOL ? logical : number && numeric;
 }
 
-void require_reduction(collective_kind kind, int32_t reduction, int32_t dtype,
-                       const std::string& what) {
+void require_reduction(int32_t kind, int32_t reduction, int32_t dtype, const std::string& what) {
   if (has_reduction(kind, reduction, dtype)) return;
   throw_unsupported(what + ": no reduction " + std::to_string(reduction) + " of " +
                     dtype_name(dtype));
@@ -114,7 +93,9 @@ std::vector<tutti_participant> validate_communicator(const tutti_communicator_de
              "collectives: participant_size", all);
   for (size_t n = 0; n < all.size(); ++n) {
     deref(all[n].device, "collectives: device");
-    require_participant(all[n].rank, desc.size, "collectives");
+    if (all[n].rank >= desc.size)
+      throw_invalid("collectives: participant " + std::to_string(all[n].rank) + " of " +
+                    std::to_string(desc.size));
     for (size_t other = 0; other < n; ++other)
       if (all[other].rank == all[n].rank)
         throw_invalid("collectives: rank " + std::to_string(all[n].rank) + " stands there twice");

@@ -13,35 +13,19 @@
 
 namespace tutti::sdk {
 
-// As tutti_collective, but both sides of a message are one kind.
-enum class collective_kind {
-  all_reduce,
-  reduce,
-  broadcast,
-  reduce_scatter,
-  all_gather,
-  all_to_all,
-  send_receive
-};
-
 // "all_reduce"; null for a number that is not a tutti_collective.
-const char* collective_call_name(int32_t kind);
-collective_kind collective_kind_of(int32_t kind);
+const char* collective_name(int32_t kind);
 
-// The properties that must be equal for all participants. `count`: elements of an input, of a
-// broadcast's buffer or of a message.
+// The properties that must be equal for all participants. `count`: elements of an input.
 struct collective_shape {
-  collective_kind kind = collective_kind::all_reduce;
+  int32_t kind = TUTTI_COLLECTIVE_ALL_REDUCE;
   uint64_t count = 0;
   int32_t dtype = TUTTI_INVALID;
   int32_t reduction = TUTTI_REDUCE_NONE;
-  uint32_t root = 0;
   bool operator==(const collective_shape&) const = default;
 };
 
-// "all_reduce", or "send/receive".
-const char* collective_name(collective_kind kind);
-// "9 f32, reduction 1": count, dtype, and reduction and root if there are any.
+// "9 f32, reduction 1": count, dtype, and reduction if there is one.
 std::string text_of(const collective_shape& shape);
 // The error of participant `second`, whose call differs from that of participant `first`.
 plugin_error disagreement(uint32_t first, const collective_shape& one, uint32_t second,
@@ -58,21 +42,17 @@ struct collective_part {
 collective_part validate_part(const tutti_view& view, const std::string& what,
                               uint64_t buffer_bytes);
 
-// Throws unless the element counts of input and output, if there are both, fit the kind and `size`,
-// and their dtypes are equal.
-void require_counts(collective_kind kind, uint32_t size, const std::string& what,
-                    const collective_part& in, const collective_part& out);
-
-void require_participant(uint32_t number, uint32_t size, const std::string& what);
+// Throws unless the element counts of input and output fit the kind and `size`, and their dtypes
+// are equal.
+void require_counts(int32_t kind, uint32_t size, const std::string& what, const collective_part& in,
+                    const collective_part& out);
 
 // Allows sum, product, minimum and maximum of numbers, any and all of bools, and no reduction for
 // kinds that do not reduce; throws TUTTI_ERROR_UNSUPPORTED for anything else.
-void require_reduction(collective_kind kind, int32_t reduction, int32_t dtype,
-                       const std::string& what);
-bool has_reduction(collective_kind kind, int32_t reduction, int32_t dtype);
-inline bool reduces(collective_kind kind) {
-  return kind == collective_kind::all_reduce || kind == collective_kind::reduce ||
-         kind == collective_kind::reduce_scatter;
+void require_reduction(int32_t kind, int32_t reduction, int32_t dtype, const std::string& what);
+bool has_reduction(int32_t kind, int32_t reduction, int32_t dtype);
+inline bool reduces(int32_t kind) {
+  return kind == TUTTI_COLLECTIVE_ALL_REDUCE || kind == TUTTI_COLLECTIVE_REDUCE_SCATTER;
 }
 
 // The checked participants of this process: at least one; ranks are unique and below `size`.

@@ -65,14 +65,14 @@ BOOST_AUTO_TEST_CASE(nccl_is_called_when_all_have_called) {
   good(api.all_reduce(p[1], d.stream[1], &there, &there, TUTTI_REDUCE_SUM, &event));
   BOOST_TEST((event != nullptr));
   plugin().stream->event_release(event);
-  good(api.send(p[0], d.stream[0], &here, 1, nullptr));
-  good(api.receive(p[1], d.stream[1], &there, 0, nullptr));
-  BOOST_TEST(calls() == "start\nsend@0 16\nreceive@1 16\nend\n");
+  BOOST_TEST(calls() == "");
   good(api.all_reduce(p[0], d.stream[0], &here, &here, TUTTI_REDUCE_SUM, nullptr));
   BOOST_TEST(calls() == "start\nall_reduce@1 16\nall_reduce@0 16\nend\n");
   good(api.abort(p[1]));
   for (int n = 0; n < 2; ++n)
-    BOOST_TEST(take(api.broadcast(p[n], d.stream[n], &here, 0, nullptr)).code != TUTTI_OK);
+    BOOST_TEST(take(api.all_reduce(p[n], d.stream[n], n == 0 ? &here : &there,
+                                   n == 0 ? &here : &there, TUTTI_REDUCE_SUM, nullptr))
+                   .message == "all_reduce, participant " + std::to_string(n) + ": was aborted");
   BOOST_TEST(calls() == "abort\nabort\n");
   for (tutti_communicator* one : p) api.release(one);
 }
@@ -88,8 +88,8 @@ BOOST_AUTO_TEST_CASE(a_group_is_one_of_nccl) {
   tutti_event* events[2] = {};
   std::vector<tutti_collective_call> group;
   for (int n = 0; n < 2; ++n)
-    group.push_back({TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_REDUCE_SUM, 0, 0, p[n], d.stream[n],
-                     &views[n], &views[n], n == 0 ? &events[n] : nullptr});
+    group.push_back({TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_REDUCE_SUM, p[n], d.stream[n], &views[n],
+                     &views[n], n == 0 ? &events[n] : nullptr});
   good(api.group(group));
   BOOST_TEST(calls() == "start\nall_reduce@0 16\nall_reduce@1 16\nend\n");
   BOOST_TEST(events[0] != nullptr);
@@ -109,8 +109,9 @@ BOOST_AUTO_TEST_CASE(a_group_is_one_of_nccl) {
   BOOST_TEST(events[0] == nullptr);
   BOOST_TEST(calls() == "start\nend\nabort\nabort\n");
   for (int n = 0; n < 2; ++n)
-    BOOST_TEST(take(api.broadcast(p[n], d.stream[n], &views[n], 0, nullptr)).message ==
-               "broadcast, participant " + std::to_string(n) + ": was aborted");
+    BOOST_TEST(
+        take(api.all_reduce(p[n], d.stream[n], &views[n], &views[n], TUTTI_REDUCE_SUM, nullptr))
+            .message == "all_reduce, participant " + std::to_string(n) + ": was aborted");
   for (tutti_communicator* one : p) api.release(one);
 }
 
@@ -118,33 +119,46 @@ BOOST_AUTO_TEST_CASE(a_group_is_one_of_nccl) {
 BOOST_AUTO_TEST_CASE(calls_of_a_stream_are_groups_one_after_the_other) {
   pair_of_devices d;
   const open_device third(2);
-  tutti_buffer* const memory = third.buffer(64);
+  tutti_buffer* const memory = third.buffer(1024);
   tutti_device* const devices[] = {d.device[0], d.device[1], third.device};
   tutti_communicator* p[3] = {};
   const tutti_test::collective_calls api{*plugin().collective};
   good(api.create(devices, 3, p));
   calls();
-  const tutti_view first = d.view(0, TUTTI_F32, 16), second = d.view(1, TUTTI_F32, 16);
-  tutti_view last = first;
-  last.buffer = memory;
-  good(api.all_reduce(p[0], d.stream[0], &first, &first, TUTTI_REDUCE_SUM, nullptr));
-  good(api.send(p[1], d.stream[1], &second, 2, nullptr));
-  good(api.all_reduce(p[1], d.stream[1], &second, &second, TUTTI_REDUCE_SUM, nullptr));
+  for (int n = 0; n < 2; ++n) {
+    const tutti_view in = d.view(n, TUTTI_F32, 16), out = d.view(n, TUTTI_F32, 48);
+    good(api.all_reduce(p[n], d.stream[n], &in, &in, TUTTI_REDUCE_SUM, nullptr));
+    if (n == 0) good(api.all_gather(p[n], d.stream[n], &in, &out, nullptr));
+  }
+  tutti_view last = d.view(0, TUTTI_F32, 16), gathered = d.view(0, TUTTI_F32, 48);
+  last.buffer = gathered.buffer = memory;
+  good(api.group(
+      {{TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_REDUCE_SUM, p[2], third.stream, &last, &last, nullptr},
+       {TUTTI_COLLECTIVE_ALL_GATHER, 0, p[2], third.stream, &last, &gathered, nullptr}}));
+  BOOST_TEST(calls() == "start\nall_reduce@0 16\nall_reduce@1 16\nall_reduce@2 16\nend\n");
+  const tutti_view in = d.view(1, TUTTI_F32, 16), out = d.view(1, TUTTI_F32, 48);
+  good(api.all_gather(p[1], d.stream[1], &in, &out, nullptr));
+  BOOST_TEST(calls() == "start\nall_gather@0 16\nall_gather@2 16\nall_gather@1 16\nend\n");
+  // Both are complete at once.
+  for (int n = 0; n < 2; ++n) {
+    const tutti_view mine = d.view(n, TUTTI_F32, 16), all = d.view(n, TUTTI_F32, 48);
+    good(api.all_reduce(p[n], d.stream[n], &mine, &mine, TUTTI_REDUCE_SUM, nullptr));
+    good(api.all_gather(p[n], d.stream[n], &mine, &all, nullptr));
+  }
   BOOST_TEST(calls() == "");
   good(api.group(
-      {{TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_REDUCE_SUM, 0, 0, p[2], third.stream, &last, &last,
-        nullptr},
-       {TUTTI_COLLECTIVE_RECEIVE, 0, 1, 0, p[2], third.stream, nullptr, &last, nullptr}}));
+      {{TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_REDUCE_SUM, p[2], third.stream, &last, &last, nullptr},
+       {TUTTI_COLLECTIVE_ALL_GATHER, 0, p[2], third.stream, &last, &gathered, nullptr}}));
   BOOST_TEST(calls() ==
-             "start\nsend@1 16\nreceive@2 16\nend\n"
-             "start\nall_reduce@0 16\nall_reduce@1 16\nall_reduce@2 16\nend\n");
+             "start\nall_reduce@0 16\nall_reduce@1 16\nall_reduce@2 16\nend\n"
+             "start\nall_gather@0 16\nall_gather@1 16\nall_gather@2 16\nend\n");
   for (tutti_stream* stream : {d.stream[0], d.stream[1], third.stream})
     good(plugin().stream->synchronize(stream));
   for (tutti_communicator* one : p) api.release(one);
   plugin().memory->release(memory);
 }
 
-// Each brings its half of an exchange, on one stream.
+// Each brings both of its calls, on one stream.
 BOOST_AUTO_TEST_CASE(calls_of_a_group_do_not_wait_for_each_other) {
   pair_of_devices d;
   tutti_communicator* p[2] = {};
@@ -154,9 +168,13 @@ BOOST_AUTO_TEST_CASE(calls_of_a_group_do_not_wait_for_each_other) {
   const tutti_view views[2] = {d.view(0, TUTTI_F32, 16), d.view(1, TUTTI_F32, 16)};
   for (uint32_t n = 0; n < 2; ++n)
     good(api.group(
-        {{TUTTI_COLLECTIVE_SEND, 0, 1 - n, 0, p[n], d.stream[n], &views[n], nullptr, nullptr},
-         {TUTTI_COLLECTIVE_RECEIVE, 0, 1 - n, 0, p[n], d.stream[n], nullptr, &views[n], nullptr}}));
-  BOOST_TEST(calls() == "start\nsend@0 16\nreceive@1 16\nreceive@0 16\nsend@1 16\nend\n");
+        {{TUTTI_COLLECTIVE_ALL_TO_ALL, 0, p[n], d.stream[n], &views[n], &views[n], nullptr},
+         {TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_REDUCE_SUM, p[n], d.stream[n], &views[n], &views[n],
+          nullptr}}));
+  BOOST_TEST(calls() ==
+             "start\nsend@0 8\nreceive@0 8\nsend@0 8\nreceive@0 8\n"
+             "send@1 8\nreceive@1 8\nsend@1 8\nreceive@1 8\n"
+             "all_reduce@0 16\nall_reduce@1 16\nend\n");
   for (tutti_stream* stream : d.stream) good(plugin().stream->synchronize(stream));
   for (tutti_communicator* one : p) api.release(one);
 }
@@ -242,13 +260,14 @@ BOOST_AUTO_TEST_CASE(calls_of_a_participant_keep_their_order_between_processes) 
   const tutti_test::collective_calls api{*plugin().collective};
   calls();
   const tutti_view here = d.view(0, TUTTI_F32, 16), there = d.view(1, TUTTI_F32, 16);
+  const tutti_view all_here = d.view(0, TUTTI_F32, 48), all_there = d.view(1, TUTTI_F32, 48);
   good(api.all_reduce(p[0], d.stream[0], &here, &here, TUTTI_REDUCE_SUM, nullptr));
-  good(api.send(p[0], d.stream[0], &here, 2, nullptr));
+  good(api.all_gather(p[0], d.stream[0], &here, &all_here, nullptr));
   BOOST_TEST(calls() == "");
-  good(api.receive(p[1], d.stream[1], &there, 2, nullptr));  // this one has called nothing before
-  BOOST_TEST(calls() == "start\nreceive@1 16\nend\n");
   good(api.all_reduce(p[1], d.stream[1], &there, &there, TUTTI_REDUCE_SUM, nullptr));
-  BOOST_TEST(calls() == "start\nall_reduce@0 16\nall_reduce@1 16\nend\nstart\nsend@0 16\nend\n");
+  BOOST_TEST(calls() == "start\nall_reduce@0 16\nall_reduce@1 16\nend\n");
+  good(api.all_gather(p[1], d.stream[1], &there, &all_there, nullptr));
+  BOOST_TEST(calls() == "start\nall_gather@0 16\nall_gather@1 16\nend\n");
   // The other process cannot be told, so the whole group is given up.
   const tutti_view nine = d.view(1, TUTTI_F32, 9);
   good(api.all_reduce(p[0], d.stream[0], &here, &here, TUTTI_REDUCE_SUM, nullptr));
@@ -258,7 +277,8 @@ BOOST_AUTO_TEST_CASE(calls_of_a_participant_keep_their_order_between_processes) 
              "all_reduce, participant 1: the participants disagree: 9 f32, reduction 1, but "
              "all_reduce, participant 0: 16 f32, reduction 1");
   BOOST_TEST(calls() == "abort\nabort\n");
-  BOOST_TEST(take(api.broadcast(p[0], d.stream[0], &here, 0, nullptr)).message ==
-             "broadcast, participant 0: an earlier one failed: " + refused.message);
+  BOOST_TEST(
+      take(api.all_reduce(p[0], d.stream[0], &here, &here, TUTTI_REDUCE_SUM, nullptr)).message ==
+      "all_reduce, participant 0: an earlier one failed: " + refused.message);
   for (tutti_communicator* one : p) api.release(one);
 }

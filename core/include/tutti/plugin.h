@@ -486,19 +486,18 @@ typedef struct tutti_program_api {
 #include "tutti/plugin/kernels.h"
 #include "tutti/plugin/operators.h"
 
-/* ---- optional: native handles, for interoperation -------------------------------------------- */
+/* ---- optional: native handles of buffers ------------------------------------------------------
+ */
 
 typedef enum tutti_native_kind {
-  TUTTI_NATIVE_OPENCL = 1, /* cl_context, cl_device_id, cl_command_queue, cl_mem */
-  TUTTI_NATIVE_CUDA = 2,   /* CUcontext, CUdevice, CUstream, CUdeviceptr */
+  TUTTI_NATIVE_OPENCL = 1, /* cl_mem */
+  TUTTI_NATIVE_CUDA = 2,   /* CUdeviceptr */
   TUTTI_NATIVE_HOST = 3    /* void* */
 } tutti_native_kind;
 
 typedef struct tutti_native_api {
   uint64_t struct_size;
   int32_t kind; /* tutti_native_kind */
-  tutti_status* (*device)(tutti_device* device, void** context, void** id);
-  tutti_status* (*stream)(tutti_stream* stream, void** handle);
   tutti_status* (*buffer)(tutti_buffer* buffer, void** handle);
   /* Wraps foreign memory; `release` of the buffer calls `deleter(deleter_context)`. */
   tutti_status* (*wrap)(tutti_device* device, void* handle, uint64_t bytes, void (*deleter)(void*),

@@ -118,8 +118,8 @@ void enqueue_all(running_call& call) {
   std::vector<tutti_collective_call> calls;
   for (std::size_t i = 0; i < call.members.size(); ++i) {
     member_work& m = call.members[i];
-    calls.push_back({call.kind, call.reduction, 0, 0, (*call.participants)[i], m.context->copies(),
-                     &m.in, &m.out, &m.event});
+    calls.push_back({call.kind, call.reduction, (*call.participants)[i], m.context->copies(), &m.in,
+                     &m.out, &m.event});
   }
   const opened_device& first = call.members[0].context->device;
   plugins::check(

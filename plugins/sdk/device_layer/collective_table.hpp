@@ -40,22 +40,19 @@ struct collective_memory : collective_part {
   typename B::memory memory{};
 };
 
-/// One checked call of one participant. If it only sends or receives, `in` and `out` are equal.
+/// One checked call of one participant.
 template <typename B, typename Communicator>
 struct collective_call {
   Communicator* communicator = nullptr;
   typename B::stream* stream = nullptr;
   collective_shape shape;
   collective_memory<B> in, out;
-  uint32_t peer = 0;   // of messages
-  bool sends = false;  // of messages
-  std::string name;    // "all_reduce, participant 1"
+  std::string name;  // "all_reduce, participant 1"
   tutti_event** event = nullptr;
 };
 
 /// B needs only device, buffer, stream, memory and same_device, as in device_backend. Communicator
 /// is tutti_communicator: `device`, `rank`, size(), and
-/// - require_peer(peer, name): throws if it cannot exchange messages with that participant
 /// - against(dtype, reduction): the reason why the dtype or its reduction is unsupported, or null
 /// - enqueue(calls), static: enqueues the calls and returns the requested events
 template <typename B, typename Communicator>
@@ -90,9 +87,9 @@ struct collective_functions {
  private:
   static const char* against(const Communicator& c, int32_t kind, int32_t dtype,
                              int32_t reduction) {
-    if (collective_call_name(kind) == nullptr) return "a collective that this plugin does not know";
+    if (collective_name(kind) == nullptr) return "a collective that this plugin does not know";
     if (dtype_size(dtype) == 0) return "a dtype that this plugin does not know";
-    if (!has_reduction(collective_kind_of(kind), reduction, dtype))
+    if (!has_reduction(kind, reduction, dtype))
       return "a reduction that collectives do not have of this dtype";
     if (reduction != TUTTI_REDUCE_NONE && lacks_f64(c, dtype)) return "the device has no f64";
     return c.against(dtype, reduction);
@@ -113,29 +110,9 @@ struct collective_functions {
     return {validate_part(v, what, buffer.bytes), memory};
   }
 
-  // The views that a call requires, depending on its kind and caller.
-  struct sides {
-    bool in = true, out = true;
-  };
-  static sides sides_of(const Communicator& c, const tutti_collective_call& from) {
-    const bool root = c.rank == from.peer;
-    switch (from.kind) {
-      case TUTTI_COLLECTIVE_REDUCE:
-        return {true, root};
-      case TUTTI_COLLECTIVE_BROADCAST:
-        return {root, !root || from.out != nullptr};
-      case TUTTI_COLLECTIVE_SEND:
-        return {true, false};
-      case TUTTI_COLLECTIVE_RECEIVE:
-        return {false, true};
-      default:
-        return {};
-    }
-  }
-
   static void check(const tutti_collective_call& from, call& k) {
     Communicator& c = deref(from.communicator, "communicator");
-    const char* const name = collective_call_name(from.kind);
+    const char* const name = collective_name(from.kind);
     if (name == nullptr)
       throw_unsupported("collectives: kind " + std::to_string(from.kind) + " is unknown");
     k.name = std::string(name) + ", participant " + std::to_string(c.rank);
@@ -144,12 +121,10 @@ struct collective_functions {
     k.event = from.event;
     if (!B::same_device(*k.stream->device, *c.device))
       throw_invalid(k.name + ": the stream belongs to another device");
-    k.shape.kind = collective_kind_of(from.kind);
-    check_peer(from, c, k);
-    const sides has = sides_of(c, from);
-    k.in = memory_of(c, has.in ? from.in : from.out, k.name);
-    k.out = memory_of(c, has.out ? from.out : from.in, k.name);
-    if (has.in && has.out) require_counts(k.shape.kind, c.size(), k.name, k.in, k.out);
+    k.shape.kind = from.kind;
+    k.in = memory_of(c, from.in, k.name);
+    k.out = memory_of(c, from.out, k.name);
+    require_counts(k.shape.kind, c.size(), k.name, k.in, k.out);
     k.shape.count = k.in.count;
     k.shape.dtype = k.in.dtype;
     require_reduction(k.shape.kind, from.reduction, k.in.dtype, k.name);
@@ -158,21 +133,6 @@ struct collective_functions {
       throw_unsupported(k.name + ": " + c.device->info->name + " has no f64");
     if (const char* const why = c.against(k.in.dtype, from.reduction))
       throw_unsupported(k.name + ": " + why + ": " + dtype_name(k.in.dtype));
-  }
-
-  static void check_peer(const tutti_collective_call& from, const Communicator& c, call& k) {
-    const bool message = k.shape.kind == collective_kind::send_receive;
-    if (!message && k.shape.kind != collective_kind::reduce &&
-        k.shape.kind != collective_kind::broadcast)
-      return;
-    require_participant(from.peer, c.size(), k.name);
-    if (!message) {
-      k.shape.root = from.peer;
-      return;
-    }
-    k.peer = from.peer;
-    k.sends = from.kind == TUTTI_COLLECTIVE_SEND;
-    c.require_peer(from.peer, k.name);
   }
 };
 

@@ -9,22 +9,6 @@ namespace {
 using sdk::deref;
 using sdk::guarded;
 
-// The host has neither contexts nor queues; the handles of this plugin are used instead.
-tutti_status* device(tutti_device* handle, void** context, void** id) {
-  return guarded([&] {
-    deref(handle, "device");
-    if (context != nullptr) *context = nullptr;
-    if (id != nullptr) *id = handle;
-  });
-}
-
-tutti_status* stream(tutti_stream* handle, void** native) {
-  return guarded([&] {
-    deref(handle, "stream");
-    deref(native, "handle") = handle;
-  });
-}
-
 tutti_status* buffer(tutti_buffer* handle, void** native) {
   return guarded([&] { deref(native, "handle") = deref(handle, "buffer").memory; });
 }
@@ -42,7 +26,6 @@ tutti_status* wrap(tutti_device* owner, void* memory, uint64_t bytes, void (*del
 
 }  // namespace
 
-const tutti_native_api native_api = {
-    sizeof(tutti_native_api), TUTTI_NATIVE_HOST, device, stream, buffer, wrap};
+const tutti_native_api native_api = {sizeof(tutti_native_api), TUTTI_NATIVE_HOST, buffer, wrap};
 
 }  // namespace tutti::host_device

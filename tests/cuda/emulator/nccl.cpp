@@ -20,9 +20,8 @@ namespace {
 using tutti::host::bfloat16_to_float, tutti::host::float_to_bfloat16;
 using tutti::host::float_to_half, tutti::host::half_to_float;
 
-enum kind { all_reduce, reduce, broadcast, reduce_scatter, all_gather, message };
-constexpr const char* names[] = {"all_reduce", "reduce", "broadcast", "reduce_scatter",
-                                 "all_gather"};
+enum kind { all_reduce, reduce_scatter, all_gather, message };
+constexpr const char* names[] = {"all_reduce", "reduce_scatter", "all_gather"};
 
 struct part {
   int rank = 0;
@@ -31,7 +30,7 @@ struct part {
 };
 
 struct meeting {
-  std::tuple<kind, size_t, int, int, int> what;  // with count, type, operation, root
+  std::tuple<kind, size_t, int, int> what;  // with count, type, operation
   size_t expected = 0;
   std::vector<part> arrived;
   bool is_over = false;
@@ -106,14 +105,13 @@ fault bad(const std::string& text) { return {CUDA_ERROR_ILLEGAL_ADDRESS, "NCCL: 
 
 // All have arrived; sorted by rank.
 fault compute(const meeting& m, int size) {
-  const auto [what, count, type, operation, root] = m.what;
+  const auto [what, count, type, operation] = m.what;
   const size_t bytes = count * widths[type], all = bytes * static_cast<size_t>(size);
   const size_t in_bytes = what == reduce_scatter ? all : bytes;
   const size_t out_bytes = what == all_gather ? all : bytes;
   std::vector<char> result;
   for (const part& p : m.arrived) {
-    const bool gives = what == broadcast ? p.rank == root : p.in != nullptr;
-    if (!gives) continue;
+    if (p.in == nullptr) continue;
     const auto at = reinterpret_cast<uintptr_t>(p.in);
     if (!the_memory().is_live(at, in_bytes))
       return bad("reads " + the_memory().describe(at, in_bytes));
@@ -124,7 +122,7 @@ fault compute(const meeting& m, int size) {
     }
   }
   for (const part& p : m.arrived) {
-    if (p.out == nullptr || (what == reduce && p.rank != root)) continue;
+    if (p.out == nullptr) continue;
     const auto at = reinterpret_cast<uintptr_t>(p.out);
     if (!the_memory().is_live(at, out_bytes))
       return bad("writes " + the_memory().describe(at, out_bytes));
@@ -140,7 +138,7 @@ void leave(const leaving& l) {
 
 // A call of one participant; `sort` tells which calls of others it meets.
 int join(communicator& c, std::array<long, 2> sort, size_t expected, part mine,
-         std::tuple<kind, size_t, int, int, int> what, CUstream stream) {
+         std::tuple<kind, size_t, int, int> what, CUstream stream) {
   const std::lock_guard held(lock());
   if (!is_known(stream) || std::get<2>(what) < 0 || std::get<2>(what) > 9) return 4;
   const bool receives = std::get<0>(what) == message && mine.out != nullptr;
@@ -173,11 +171,11 @@ int join(communicator& c, std::array<long, 2> sort, size_t expected, part mine,
 }
 
 int collective(void* opaque, kind what, const void* in, void* out, size_t count, int type,
-               int operation, int root, CUstream stream) {
+               int operation, CUstream stream) {
   auto& c = *static_cast<communicator*>(opaque);
   return join(c, {-1, 0}, static_cast<size_t>(c.of->size),
               {0, static_cast<const char*>(in), static_cast<char*>(out)},
-              {what, count, type, operation, root}, stream);
+              {what, count, type, operation}, stream);
 }
 
 }  // namespace
@@ -242,31 +240,23 @@ int ncclGroupEnd() {
   return 0;
 }
 int ncclAllReduce(const void* in, void* out, size_t count, int type, int op, void* c, CUstream s) {
-  return collective(c, all_reduce, in, out, count, type, op, 0, s);
-}
-int ncclReduce(const void* in, void* out, size_t count, int type, int op, int root, void* c,
-               CUstream s) {
-  return collective(c, reduce, in, out, count, type, op, root, s);
-}
-int ncclBroadcast(const void* in, void* out, size_t count, int type, int root, void* c,
-                  CUstream s) {
-  return collective(c, broadcast, in, out, count, type, 0, root, s);
+  return collective(c, all_reduce, in, out, count, type, op, s);
 }
 int ncclReduceScatter(const void* in, void* out, size_t count, int type, int op, void* c,
                       CUstream s) {
-  return collective(c, reduce_scatter, in, out, count, type, op, 0, s);
+  return collective(c, reduce_scatter, in, out, count, type, op, s);
 }
 int ncclAllGather(const void* in, void* out, size_t count, int type, void* c, CUstream s) {
-  return collective(c, all_gather, in, out, count, type, 0, 0, s);
+  return collective(c, all_gather, in, out, count, type, 0, s);
 }
 int ncclSend(const void* in, size_t count, int type, int peer, void* opaque, CUstream s) {
   auto& c = *static_cast<communicator*>(opaque);
   return join(c, {c.rank, peer}, 2, {0, static_cast<const char*>(in), nullptr},
-              {message, count, type, 0, 0}, s);
+              {message, count, type, 0}, s);
 }
 int ncclRecv(void* out, size_t count, int type, int peer, void* opaque, CUstream s) {
   auto& c = *static_cast<communicator*>(opaque);
   return join(c, {peer, c.rank}, 2, {0, nullptr, static_cast<char*>(out)},
-              {message, count, type, 0, 0}, s);
+              {message, count, type, 0}, s);
 }
 }

@@ -3,8 +3,7 @@
  * The plugin ABI, optional: collectives between devices of one plugin.
  *
  * The participants of a group have ranks from 0 on, in one process or several. Each has a
- * communicator for its calls. The n-th collective calls of all participants belong together, and so
- * do the n-th messages between two participants.
+ * communicator for its calls. The n-th calls of all participants belong together.
  */
 #include "tutti/plugin.h" /* includes this file */
 #ifndef TUTTI_PLUGIN_COLLECTIVES_H
@@ -23,16 +22,10 @@ typedef struct tutti_view {
 } tutti_view;
 
 typedef enum tutti_collective {
-  TUTTI_COLLECTIVE_ALL_REDUCE = 1, /* out[N] = reduction of all in[N] */
-  TUTTI_COLLECTIVE_REDUCE = 2,     /* the same on the root; others have no output */
-  /* out[N] = in[N] of the root, whose output is optional; others have no input */
-  TUTTI_COLLECTIVE_BROADCAST = 3,
-  TUTTI_COLLECTIVE_REDUCE_SCATTER = 4, /* out[N] = its share of the reduction of all in[size * N] */
-  TUTTI_COLLECTIVE_ALL_GATHER = 5,     /* out[size * N] = all in[N], by rank */
-  TUTTI_COLLECTIVE_ALL_TO_ALL =
-      6,                       /* out[size * N] = this rank's share of all in[size * N], by rank */
-  TUTTI_COLLECTIVE_SEND = 7,   /* in[N] to `peer` */
-  TUTTI_COLLECTIVE_RECEIVE = 8 /* out[N] from `peer` */
+  TUTTI_COLLECTIVE_ALL_REDUCE = 1,     /* out[N] = reduction of all in[N] */
+  TUTTI_COLLECTIVE_REDUCE_SCATTER = 2, /* out[N] = its share of the reduction of all in[size * N] */
+  TUTTI_COLLECTIVE_ALL_GATHER = 3,     /* out[size * N] = all in[N], by rank */
+  TUTTI_COLLECTIVE_ALL_TO_ALL = 4      /* out[size * N] = its share of all in[size * N], by rank */
 } tutti_collective;
 
 /* A key-value store of the host, through which processes exchange data before they are connected.
@@ -73,13 +66,10 @@ typedef struct tutti_communicator_desc {
 typedef struct tutti_collective_call {
   int32_t kind;      /* tutti_collective */
   int32_t reduction; /* of kinds with a reduction: sum, prod, min, max, any or all */
-  uint32_t peer;     /* rank of the root, or of the receiver or sender of a message */
-  uint32_t reserved;
   tutti_communicator* communicator;
   tutti_stream* stream; /* of the communicator's device */
-  /* Contiguous; NULL if this participant has none. An output may have the buffer and offset of its
-   * input. The input of an all-gather may be its share of the output, and the output of a
-   * reduce-scatter its share of the input. */
+  /* Contiguous. An output may have the buffer and offset of its input. The input of an all-gather
+   * may be its share of the output, and the output of a reduce-scatter its share of the input. */
   const tutti_view* in;
   const tutti_view* out;
   tutti_event** event; /* may be NULL */
