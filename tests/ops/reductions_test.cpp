@@ -163,6 +163,19 @@ BOOST_AUTO_TEST_CASE(arg_reductions_take_the_first) {
   BOOST_TEST(matches(tutti::argmin(with_nan), {{}, {1}}));
 }
 
+BOOST_AUTO_TEST_CASE(numbers_of_both_signs_in_f64) {
+  const dense a = random_dense({3, 4, 5}, -3, 3, 12);
+  for (const unsigned mask : {1u, 2u, 4u})
+    for (const reduction& r : reductions) {
+      BOOST_TEST_CONTEXT(r.name << ", axes " << mask) {
+        const array got = r.device(upload_as<double>(a), {axes_of(mask, 3)});
+        BOOST_TEST((got.dtype() == dtype::f64));
+        BOOST_TEST(matches(got, reduce_by(a, mask, false, r.host),
+                           {.relative = 1e-14, .absolute = 1e-14}));
+      }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(nan_and_infinity) {
   const dense a{{4, 3}, {1, not_a_number, 2, inf, 1, 2, -inf, 1, 2, -inf, -inf, -inf}};
   const array x = upload_as<float>(a);

@@ -486,8 +486,7 @@ typedef struct tutti_program_api {
 #include "tutti/plugin/kernels.h"
 #include "tutti/plugin/operators.h"
 
-/* ---- optional: native handles of buffers ------------------------------------------------------
- */
+/* ---- optional: native handles of buffers ----------------------------------------------------- */
 
 typedef enum tutti_native_kind {
   TUTTI_NATIVE_OPENCL = 1, /* cl_mem */
