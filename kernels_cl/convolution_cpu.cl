@@ -113,8 +113,11 @@ INLINE void stage_line(global T* to, global const T* from, long count, long firs
   global const T* s = from + first * in_stride;
   const long by = step * in_stride;
   long i = low;
-  if (by == 1)
-    for (; i + VW <= high; i += VW) VSTORE(VLOAD(s + i), to + i);
+  if (by == 1 && high - low >= VW) {
+    for (; i < high - VW; i += VW) VSTORE(VLOAD(s + i), to + i);
+    VSTORE(VLOAD(s + high - VW), to + high - VW);
+    i = high;
+  }
   for (; i < high; ++i) to[i] = s[i * by];
   for (i = high; i < count; ++i) to[i] = 0;
 }
@@ -170,19 +173,6 @@ INLINE void band_tile(global const T* a, global const int* at, global const T* x
   EACH_ROW(SPILL2)
 }
 
-INLINE void band_row(global const T* a, global const int* at, global const T* x, long depth,
-                     T* tile) {
-  V c0 = (V)(0), c1 = (V)(0);
-  for (long k = 0; k < depth; k++) {
-    V w = (V)(a[0]);
-    c0 = MULTIPLY_ADD(w, VLOAD(x + at[k]), c0);
-    c1 = MULTIPLY_ADD(w, VLOAD(x + at[k] + VW), c1);
-    a += MR;
-  }
-  VSTORE(c0, tile);
-  VSTORE(c1, tile + VW);
-}
-
 #define PLACE(r) global const T* x##r = x + places[r];
 #define CHANNEL_STEP(r)                       \
   {                                           \
@@ -221,29 +211,62 @@ typedef struct {
   int first, last;  // of the blocks of channels that are summed
 } Band;
 
-// Stores the positions [f, f + NR) of the block for one channel.
-static void store_band(const Band* b, const tutti_convolution_shape* g, long row, long f,
-                       const T* tile) {
-  const long step = g->out_stride[5];
+// Stores `count` sums of one channel from a position of the block on. Lines without gaps are stored
+// in whole vectors: what reaches beyond the end of a line is overwritten by the next one.
+INLINE void store_part(const Band* b, const tutti_convolution_shape* g, long row, long line,
+                       long column, long count, V v) {
+  const long step = g->out_stride[5], at = line * b->columns + column;
+  global T* const to = b->out + row * g->out_stride[2] + line * g->out_stride[4] + column * step;
   const T bias = b->last && g->has_bias ? b->bias[row * g->bias_stride[1]] : 0;
-  for (long line = f / g->pitch; line < b->lines && line * g->pitch < f + NR; ++line) {
-    const long begin = max(line * g->pitch - f, 0L);
-    const long end = min(line * g->pitch + b->columns - f, (long)NR);
-    global T* const to =
-        b->out + row * g->out_stride[2] + line * g->out_stride[4] + (f - line * g->pitch) * step;
-    long n = begin;
-    if (step == 1)
-      for (; n + VW <= end; n += VW) {
-        V v = VLOAD(tile + n);
-        if (!b->first) v += VLOAD(to + n);
-        VSTORE(b->last ? finished_vector(v, g, bias) : v, to + n);
-      }
-    for (; n < end; ++n) {
-      T v = tile[n];
-      if (!b->first) v += to[n * step];
-      if (b->last && g->has_bias) v += bias;
-      to[n * step] = b->last && g->relu && v < 0 ? (T)0 : v;
+  const bool goes_on =
+      b->first && g->out_stride[4] == b->columns && at + VW <= b->lines * b->columns;
+  if (step == 1 && (count == VW || goes_on)) {
+    if (!b->first) v += VLOAD(to);
+    VSTORE(b->last ? finished_vector(v, g, bias) : v, to);
+    return;
+  }
+  T part[VW];
+  for (long n = 0; n < VW; ++n) part[n] = b->first || n >= count ? (T)0 : to[n * step];
+  if (!b->first) v += VLOAD(part);
+  VSTORE(b->last ? finished_vector(v, g, bias) : v, part);
+  for (long n = 0; n < count; ++n) to[n * step] = part[n];
+}
+
+// Stores the positions [f, f + NR) of the block, from `line` on, for one channel. A vector may
+// reach beyond the row of the tile.
+INLINE void store_band(const Band* b, const tutti_convolution_shape* g, long row, long f, long line,
+                       const T* tile) {
+  for (; line < b->lines && line * g->pitch < f + NR; ++line) {
+    const long start = line * g->pitch - f, end = min(start + b->columns, (long)NR);
+    for (long n = max(start, 0L); n < end; n += VW)
+      store_part(b, g, row, line, n - start, min(end - n, (long)VW), VLOAD(tile + n));
+  }
+}
+
+#define EACH_PART(F) F(0) F(1) F(2) F(3)
+#define PART(p)                                              \
+  const long line##p = line, column##p = column;             \
+  global const T* const x##p = x + line * g->pitch + column; \
+  V c##p = (V)(0);                                           \
+  column += VW;                                              \
+  if (column >= b->columns) column = 0, line += line + 1 < b->lines;
+#define PART_STEP(p) c##p = MULTIPLY_ADD(w, VLOAD(x##p + at[k]), c##p);
+#define STORE_PART(p)    \
+  if (first + p < parts) \
+    store_part(b, g, row, line##p, column##p, min(b->columns - column##p, (long)VW), c##p);
+
+// Computes one output channel of the block, whose weights are MR apart, by whole lines.
+static void band_row(const Band* b, const tutti_convolution_shape* g, long row, global const T* a,
+                     global const int* at, global const T* x, long depth) {
+  const long parts = b->lines * tiles_of(b->columns, VW);
+  long line = 0, column = 0;
+  for (long first = 0; first < parts; first += 4) {
+    EACH_PART(PART)
+    for (long k = 0; k < depth; ++k) {
+      const V w = (V)(a[k * MR]);
+      EACH_PART(PART_STEP)
     }
+    EACH_PART(STORE_PART)
   }
 }
 
@@ -310,7 +333,7 @@ KERNEL void tutti_convolution_bands(global T* out, global const T* x, global con
   const long taps = g.taps[0] * g.taps[1] * g.taps[2];
   global T* const staged = workspace + g.stage_offset + (long)get_group_id(0) * g.stage_size;
   global const int* const table = tables + g.table_offset;
-  T tile[MR * NR];
+  T tile[MR * NR + VW];
   EACH_UNIT(u, g.groups * g.batch * places * g.blocks[2]) {
     const long rows = u % g.blocks[2], place = u / g.blocks[2] % places;
     const long member = u / g.blocks[2] / places;
@@ -338,21 +361,21 @@ KERNEL void tutti_convolution_bands(global T* out, global const T* x, global con
             &b, &g, panel * NR,
             workspace + g.packed_offset + ((group * panels + panel) * g.channels + c) * taps * NR,
             table, staged, channels * taps, tile);
-      for (long f = 0; width == MR && f < places_in; f += NR)
-        for (long panel = first_panel; panel < end_panel; ++panel) {
-          global const T* a =
-              workspace + g.packed_offset + ((group * panels + panel) * g.channels + c) * taps * MR;
-          const long row = panel * MR, there = min(g.outputs - row, (long)MR);
-          if (there > 2) {
-            band_tile(a, table, staged + f, channels * taps, tile);
-            for (long r = 0; r < there; ++r) store_band(&b, &g, row + r, f, tile + r * NR);
-          } else {
-            for (long r = 0; r < there; ++r) {
-              band_row(a + r, table, staged + f, channels * taps, tile);
-              store_band(&b, &g, row + r, f, tile);
-            }
-          }
+      if (width == NR) continue;
+      global const T* const packed =
+          workspace + g.packed_offset + (group * panels * g.channels + c) * taps * MR;
+      const long size = g.channels * taps * MR;  // of a panel
+      const long end = min(end_panel * MR, g.outputs);
+      const long tiled = end - (end_panel - 1) * MR > 2 ? end_panel : end_panel - 1;
+      for (long f = 0; f < places_in; f += NR)
+        for (long panel = first_panel; panel < tiled; ++panel) {
+          band_tile(packed + panel * size, table, staged + f, channels * taps, tile);
+          const long row = panel * MR, there = min(end - row, (long)MR);
+          for (long r = 0; r < there; ++r)
+            store_band(&b, &g, row + r, f, f / g.pitch, tile + r * NR);
         }
+      for (long row = tiled * MR; row < end; ++row)
+        band_row(&b, &g, row, packed + tiled * size + row % MR, table, staged, channels * taps);
     }
   }
 }
