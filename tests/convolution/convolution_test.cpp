@@ -23,6 +23,11 @@ const trial trials[] = {
     {"depthwise", {2, 5, 8, 40}, {5, 1, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 5}},
     {"depthwise, two of each", {1, 3, 8, 9}, {6, 1, 3, 3}, {{2, 2}, {1, 1}, {1, 1}, 3}},
     {"one tap", {2, 7, 5, 6}, {9, 7, 1, 1}, {{1, 1}, {0, 0}, {1, 1}}},
+    {"one tap, one axis", {2, 3, 17}, {4, 3, 1}, {{1}, {0}, {1}}},
+    {"one tap, three axes", {2, 3, 4, 5, 3}, {4, 3, 1, 1, 1}, {{1, 1, 1}, {0, 0, 0}, {1, 1, 1}}},
+    {"two outputs, odd lines", {2, 3, 5, 33}, {2, 3, 3, 3}, {{1, 1}, {1, 1}, {1, 1}}},
+    {"one output, several stages", {1, 140, 600}, {1, 140, 2}, {{1}, {1}, {1}}},
+    {"several stages", {1, 140, 600}, {5, 140, 2}, {{1}, {1}, {1}}},
     {"one place", {2, 3, 6, 5}, {7, 3, 6, 5}, {{1, 1}, {0, 0}, {1, 1}}},
     {"one place, one channel", {2, 3, 6, 37}, {1, 3, 6, 37}, {{1, 1}, {0, 0}, {1, 1}}},
     {"more taps than places", {3, 2, 9, 21}, {18, 2, 7, 19}, {{1, 2}, {0, 0}, {1, 1}}},
@@ -69,19 +74,21 @@ BOOST_AUTO_TEST_CASE(other_dtypes_are_computed_in_floats) {
 }
 
 BOOST_AUTO_TEST_CASE(views_are_read_where_they_lie) {
-  const trial& t = trials[0];
-  const dense x = random_integers(t.x, -4, 4, 1), w = random_integers(t.w, -4, 4, 2);
-  const dense expected = direct_convolution(x, w, t.how);
-  for (const auto& [name, seen] : layouts(x)) BOOST_TEST_CONTEXT("x " << name)
-  BOOST_TEST(matches(tutti::conv2d(seen, upload_as<float>(w), options_of(t.how)), expected));
-  for (const auto& [name, seen] : layouts(w)) BOOST_TEST_CONTEXT("w " << name)
-  BOOST_TEST(matches(tutti::conv2d(upload_as<float>(x), seen, options_of(t.how)), expected));
-  // A constant, and one image for the whole batch.
-  const array one = tutti::broadcast_to(upload_as<float>(random_integers({1, 3, 7, 11}, -4, 4, 1)),
-                                        {2, 3, 7, 11});
-  const array ones = tutti::full({5, 3, 3, 3}, 1.0, dtype::f32);
-  BOOST_TEST(matches(tutti::conv2d(one, ones, options_of(t.how)),
-                     direct_convolution(read(one), read(ones), t.how)));
+  for (const shape& window : {shape{5, 3, 3, 3}, shape{5, 3, 1, 1}}) {
+    const direct_options how{{1, 1}, {window[2] / 2, window[3] / 2}, {1, 1}};
+    const dense x = random_integers({2, 3, 7, 11}, -4, 4, 1), w = random_integers(window, -4, 4, 2);
+    const dense expected = direct_convolution(x, w, how);
+    for (const auto& [name, seen] : layouts(x)) BOOST_TEST_CONTEXT("x " << name)
+    BOOST_TEST(matches(tutti::conv2d(seen, upload_as<float>(w), options_of(how)), expected));
+    for (const auto& [name, seen] : layouts(w)) BOOST_TEST_CONTEXT("w " << name)
+    BOOST_TEST(matches(tutti::conv2d(upload_as<float>(x), seen, options_of(how)), expected));
+    // A constant, and one image for the whole batch.
+    const array one = tutti::broadcast_to(
+        upload_as<float>(random_integers({1, 3, 7, 11}, -4, 4, 1)), {2, 3, 7, 11});
+    const array ones = tutti::full(window, 1.0, dtype::f32);
+    BOOST_TEST(matches(tutti::conv2d(one, ones, options_of(how)),
+                       direct_convolution(read(one), read(ones), how)));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(convolutions_fuse_with_what_is_around_them) {

@@ -37,6 +37,7 @@ void check_convolution(const shape& x, const shape& w, const tutti::convolution_
 BOOST_AUTO_TEST_CASE(convolutions) {
   using tutti::channel_order;
   check_convolution({2, 2, 4, 5}, {3, 2, 3, 2}, {.padding = 1});
+  check_convolution({2, 3, 2, 5}, {2, 3, 1, 1}, {});
   check_convolution({1, 2, 6, 5}, {2, 2, 3, 2}, {.stride = {2, 3}, .padding = {{1, 0}, {2, 1}}});
   check_convolution({1, 2, 7, 6}, {2, 2, 2, 2}, {.stride = 2, .dilation = {3, 2}});
   check_convolution({1, 4, 4, 4}, {4, 2, 2, 2}, {.groups = 2});

@@ -19,6 +19,8 @@ BOOST_AUTO_TEST_CASE(several_axes_are_one_after_the_other) {
   BOOST_TEST(identical(fft::fft2(x), fft::fft(fft::fft(x, {}, 2), {}, 1)));
   BOOST_TEST(identical(fft::fftn(x), fft::fft(fft::fft(fft::fft(x, {}, 2), {}, 1), {}, 0)));
   BOOST_TEST(identical(fft::ifftn(x, shape{6, 2}), fft::ifft(fft::ifft(x, 2, 2), 6, 1)));
+  BOOST_TEST(identical(fft::fftn(x, shape{6, 2}, {2, 0}, fft::norm::forward),
+                       fft::fft(fft::fft(x, 2, 0, fft::norm::forward), 6, 2, fft::norm::forward)));
   BOOST_TEST(identical(fft::ifft2(x, {}, {0, 2}, fft::norm::ortho),
                        fft::ifft(fft::ifft(x, {}, 2, fft::norm::ortho), {}, 0, fft::norm::ortho)));
   const array r = random_numbers({3, 4, 5}, dtype::f64, 21);
@@ -49,6 +51,10 @@ BOOST_AUTO_TEST_CASE(shifts) {
   BOOST_TEST((values(fft::ifftshift(x, 1)) == std::vector<float>{2, 3, 4, 0, 1, 7, 8, 9, 5, 6}));
   BOOST_TEST((values(fft::fftshift(x)) == std::vector<float>{8, 9, 5, 6, 7, 3, 4, 0, 1, 2}));
   BOOST_TEST((values(fft::ifftshift(fft::fftshift(x))) == values(x)));
+  const array cube = tutti::reshape(tutti::arange(30.0), {2, 3, 5});
+  const array two = fft::ifftshift(fft::ifftshift(cube, 0), 2);
+  BOOST_TEST((values(fft::ifftshift(cube, {0, 2})) == values(two)));
+  BOOST_TEST((values(fft::fftshift(two, {0, 2})) == values(cube)));
 }
 
 BOOST_AUTO_TEST_CASE(without_elements) {

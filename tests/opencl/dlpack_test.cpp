@@ -14,8 +14,6 @@ using tutti::to_dlpack;
 
 namespace {
 
-const auto same = same;
-
 array counted_array(const tutti::shape& extents) {
   return array::from(counted(static_cast<std::size_t>(extents.size())), extents);
 }

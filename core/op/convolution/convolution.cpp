@@ -6,6 +6,8 @@
 #include "base/named_errors.hpp"
 #include "op/convolution/convolve.hpp"
 #include "tutti/error.hpp"
+#include "tutti/movement.hpp"
+#include "tutti/ops.hpp"
 
 namespace tutti {
 namespace {
@@ -67,8 +69,21 @@ graph::operator_params params_of(const window_geometry& g, bool channels_last, c
   return convolution_of(p, channels_last, label);
 }
 
+bool is_one(const shape& of) {
+  return std::ranges::all_of(of, [](std::int64_t n) { return n == 1; });
+}
+
+// The convolution with windows of one element at every position.
+array product(const array& x, const array& w, bool last) {
+  const array weights = reshape(w, {w.dim(0), w.dim(1)});
+  if (last) return matmul(x, swapaxes(weights, 0, 1));
+  shape extents = x.shape();
+  extents[1] = w.dim(0);
+  return reshape(matmul(weights, reshape(x, {x.dim(0), x.dim(1), -1})), extents);
+}
+
 array convolution(const array& given_x, const array& given_w, const convolution_options& options,
-                  int spatial, const char* label) {
+                  int spatial, bool has_bias, const char* label) {
   const bool last = options.order == channel_order::last;
   auto [x, w, type] = checked_operands(given_x, given_w, spatial, label);
   const std::int64_t channels = x.dim(last ? -1 : 1), outputs = w.dim(0), groups = options.groups;
@@ -94,6 +109,10 @@ array convolution(const array& given_x, const array& given_w, const convolution_
     x = op::padded(x, g, last ? 1 : 2, mode, 0);
     for (std::int64_t& n : g.before) n = 0;
   }
+  // Products add a bias to columns only without a pass of its own, but have faster gradients.
+  if (groups == 1 && is_one(window) && is_one(g.stride) && !g.has_padding() && x.size() > 0 &&
+      (last || !has_bias || w.node()->is_traced()))
+    return base::named(label, [&] { return op::cast(product(x, w, last), type, label); });
   shape w_extents = {groups, outputs / groups, channels / groups};
   for (int i = spatial; i < 3; ++i) w_extents.push_back(1);
   for (std::int64_t k : window) w_extents.push_back(k);
@@ -128,7 +147,8 @@ std::int64_t transposed_places(std::int64_t extent, std::int64_t window, std::in
 }
 
 array transposed(const array& given_x, const array& given_w,
-                 const transposed_convolution_options& options, int spatial, const char* label) {
+                 const transposed_convolution_options& options, int spatial, bool,
+                 const char* label) {
   const bool last = options.order == channel_order::last;
   const auto [x, w, type] = checked_operands(given_x, given_w, spatial, label);
   const std::int64_t channels = x.dim(last ? -1 : 1), groups = options.groups;
@@ -185,10 +205,11 @@ window_padding::window_padding(std::span<const pad_width> each) {
 
 #define TUTTI_CONVOLUTION(name, spatial, function, options_type)                               \
   array name(const array& x, const array& w, const options_type& options) {                    \
-    return function(x, w, options, spatial, #name);                                            \
+    return function(x, w, options, spatial, false, #name);                                     \
   }                                                                                            \
   array name(const array& x, const array& w, const array& bias, const options_type& options) { \
-    return with_bias(name(x, w, options), bias, options.order, #name);                         \
+    const array out = function(x, w, options, spatial, true, #name);                           \
+    return with_bias(out, bias, options.order, #name);                                         \
   }
 TUTTI_CONVOLUTION(conv1d, 1, convolution, convolution_options)
 TUTTI_CONVOLUTION(conv2d, 2, convolution, convolution_options)
