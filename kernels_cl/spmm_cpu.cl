@@ -54,6 +54,12 @@ static inline long row_at(global const INDEX* starts, long rows, long elements, 
 #endif
 
 #if WANTS(tutti_spmv)
+// In variables, which stay in registers.
+#define EACH_SUM(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+#define PRODUCT(n) times(values[k + n], b[row_of_b(columns[k + n], last)])
+#define FIRST(n) number s##n = PRODUCT(n);
+#define NEXT(n) s##n = plus(s##n, PRODUCT(n));
+
 KERNEL void tutti_spmv(ROW_ARGUMENTS, const tutti_spmm_shape g) {
   SHARE_OF_ROWS
   long k = row_begin < row_end ? start_of(starts, row_begin, K) : 0;
@@ -61,13 +67,11 @@ KERNEL void tutti_spmv(ROW_ARGUMENTS, const tutti_spmm_shape g) {
     const long end = start_of(starts, m + 1, K);
     number sum = no_number();
     if (end - k >= 2 * SUMS) {
-      number s[SUMS];
-      for (int n = 0; n < SUMS; ++n) s[n] = times(values[k + n], b[row_of_b(columns[k + n], last)]);
-      for (k += SUMS; k + SUMS <= end; k += SUMS)
-        for (int n = 0; n < SUMS; ++n)
-          s[n] = plus(s[n], times(values[k + n], b[row_of_b(columns[k + n], last)]));
-      sum =
-          plus(plus(plus(s[0], s[4]), plus(s[2], s[6])), plus(plus(s[1], s[5]), plus(s[3], s[7])));
+      EACH_SUM(FIRST)
+      for (k += SUMS; k + SUMS <= end; k += SUMS) {
+        EACH_SUM(NEXT)
+      }
+      sum = plus(plus(plus(s0, s4), plus(s2, s6)), plus(plus(s1, s5), plus(s3, s7)));
     }
     for (; k < end; ++k) sum = plus(sum, times(values[k], b[row_of_b(columns[k], last)]));
     out[m] = sum;
