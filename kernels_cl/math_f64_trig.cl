@@ -17,9 +17,10 @@ constant ulong tutti_two_over_pi_f64[38] = {
     0xf6bf623f1aba10acUL, 0x1aba10ac06608df8UL};
 //@end
 
-//@fn tutti_trig_f64
-// a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite.
-static inline double tutti_trig_f64(double a, long* q, double* e) {
+//@fn tutti_trig_far_f64
+// tutti_trig_f64 of a >= 1, by multiplication with the words of 2/pi that matter (M. Payne,
+// R. Hanek, "Radian reduction for trigonometric functions", 1983).
+static inline double tutti_trig_far_f64(double a, long* q, double* e) {
   ulong i = as_ulong(a);
   int b = (int)(i >> 52) - 1022;
   b = b < 0 ? 0 : b;
@@ -46,8 +47,7 @@ static inline double tutti_trig_f64(double a, long* q, double* e) {
   ulong hi = s & 0xffffffffUL;
   s = (s >> 32) + (p1 >> 32) + m1 * t1 + m0 * t0;
   hi |= s << 32;
-  int small = a < 0.78539816339744828;
-  *q = small ? 0 : (long)((hi + 0x2000000000000000UL) >> 62);
+  *q = (long)((hi + 0x2000000000000000UL) >> 62);
   // The signed rest in units of 2^-62: 53 bits in c, the remainder in d.
   long g = (long)(hi << 2) >> 2;
   long k = ((g >> 7) + 1) >> 1;
@@ -57,9 +57,38 @@ static inline double tutti_trig_f64(double a, long* q, double* e) {
   d = d - (h - c);
   double r = h * 3.4061215800865545e-19;
   d = fma(h, 1.3277647201629795e-35, d * 3.4061215800865545e-19);
-  double rest = fma(h, 3.4061215800865545e-19, -r) + d;
-  *e = small ? 0.0 : rest;
-  return small ? a : r;
+  *e = fma(h, 3.4061215800865545e-19, -r) + d;
+  return r;
+}
+//@end
+
+//@fn tutti_trig_near_f64
+// tutti_trig_f64 of a < 2^20, by subtraction of pi/2 in three parts (W. Cody, W. Waite, "Software
+// manual for the elementary functions", 1980), the first of 33 bits, so that its product is exact.
+static inline double tutti_trig_near_f64(double a, long* q, double* e) {
+  double rounded = fma(a, 0.63661977236758138, 6755399441055744.0);  // 1.5 2^52: units of 1
+  double n = rounded - 6755399441055744.0;
+  double from = fma(n, -1.5707963267341256, a);
+  double w = n * 6.077100506506192e-11;
+  double r = from - w;
+  double lost = fma(n, 6.077100506506192e-11, -w);
+  *e = fma(n, -3.5215598651832e-27, ((from - r) - w) - lost);
+  *q = as_long(rounded);
+  return r;
+}
+//@end
+
+//@fn tutti_trig_f64
+// a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite.
+static inline double tutti_trig_f64(double a, long* q, double* e) {
+  long near_q;
+  double near_e;
+  double near_r = tutti_trig_near_f64(a, &near_q, &near_e);
+  double r = tutti_trig_far_f64(a, q, e);
+  int is_near = a < 1048576.0;
+  *q = is_near ? near_q : *q;
+  *e = is_near ? near_e : *e;
+  return is_near ? near_r : r;
 }
 //@end
 
@@ -89,42 +118,68 @@ static inline double tutti_cosr_f64(double r, double e, double z) {
 }
 //@end
 
-//@fn tutti_sin_f64
-static inline double tutti_sin_f64(double x) {
-  double a = fabs(x);
-  long q;
-  double e;
-  double r = tutti_trig_f64(a, &q, &e);
+//@fn tutti_sin_reduced_f64
+static inline double tutti_sin_reduced_f64(double x, double r, double e, long q) {
   double z = r * r;
   double s = tutti_sinr_f64(r, e, z);
   double c = tutti_cosr_f64(r, e, z);
   double y = q & 1 ? c : s;
   y = as_double(as_long(y) ^ ((q & 2) << 62) ^ (as_long(x) & 0x8000000000000000L));
-  return a < INFINITY ? y : NAN;
+  return fabs(x) < INFINITY ? y : NAN;
 }
 //@end
 
-//@fn tutti_cos_f64
-static inline double tutti_cos_f64(double x) {
-  double a = fabs(x);
+//@fn tutti_sin_f64
+static inline double tutti_sin_f64(double x) {
   long q;
   double e;
-  double r = tutti_trig_f64(a, &q, &e);
+  double r = tutti_trig_f64(fabs(x), &q, &e);
+  return tutti_sin_reduced_f64(x, r, e, q);
+}
+//@end
+
+//@fn tutti_sin_near_f64
+// tutti_sin_f64 of |x| < 2^20.
+static inline double tutti_sin_near_f64(double x) {
+  long q;
+  double e;
+  double r = tutti_trig_near_f64(fabs(x), &q, &e);
+  return tutti_sin_reduced_f64(x, r, e, q);
+}
+//@end
+
+//@fn tutti_cos_reduced_f64
+static inline double tutti_cos_reduced_f64(double x, double r, double e, long q) {
   double z = r * r;
   double s = tutti_sinr_f64(r, e, z);
   double c = tutti_cosr_f64(r, e, z);
   double y = q & 1 ? s : c;
   y = as_double(as_long(y) ^ (((q + 1) & 2) << 62));
-  return a < INFINITY ? y : NAN;
+  return fabs(x) < INFINITY ? y : NAN;
 }
 //@end
 
-//@fn tutti_tan_f64
-static inline double tutti_tan_f64(double x) {
-  double a = fabs(x);
+//@fn tutti_cos_f64
+static inline double tutti_cos_f64(double x) {
   long q;
   double e;
-  double r = tutti_trig_f64(a, &q, &e);
+  double r = tutti_trig_f64(fabs(x), &q, &e);
+  return tutti_cos_reduced_f64(x, r, e, q);
+}
+//@end
+
+//@fn tutti_cos_near_f64
+// tutti_cos_f64 of |x| < 2^20.
+static inline double tutti_cos_near_f64(double x) {
+  long q;
+  double e;
+  double r = tutti_trig_near_f64(fabs(x), &q, &e);
+  return tutti_cos_reduced_f64(x, r, e, q);
+}
+//@end
+
+//@fn tutti_tan_reduced_f64
+static inline double tutti_tan_reduced_f64(double x, double r, double e, long q) {
   double z = r * r;
   double p = 4.493821995241718e-06;
   p = fma(p, z, -1.2368972281755157e-05);
@@ -146,7 +201,26 @@ static inline double tutti_tan_f64(double x) {
   double turned = -1.0 / y;
   y = q & 1 ? turned : y;
   y = as_double(as_long(y) ^ (as_long(x) & 0x8000000000000000L));
-  return a < INFINITY ? y : NAN;
+  return fabs(x) < INFINITY ? y : NAN;
+}
+//@end
+
+//@fn tutti_tan_f64
+static inline double tutti_tan_f64(double x) {
+  long q;
+  double e;
+  double r = tutti_trig_f64(fabs(x), &q, &e);
+  return tutti_tan_reduced_f64(x, r, e, q);
+}
+//@end
+
+//@fn tutti_tan_near_f64
+// tutti_tan_f64 of |x| < 2^20.
+static inline double tutti_tan_near_f64(double x) {
+  long q;
+  double e;
+  double r = tutti_trig_near_f64(fabs(x), &q, &e);
+  return tutti_tan_reduced_f64(x, r, e, q);
 }
 //@end
 

@@ -118,7 +118,7 @@ std::vector<array> pipeline::run(const std::vector<std::vector<array>>& paramete
   std::vector<std::vector<array>> own = parameters;
   std::vector<array> inputs(stages_.size() + 1), finished;  // the last input is for the next rank
   for (std::size_t step = 0; step + 1 < count + total; ++step) {
-    const auto has_work = [&](std::size_t stage) { return step >= stage && step - stage < count; };
+    const auto has_work = [&](std::size_t s) { return step >= s && step - s < count; };
     std::vector<array> computed, sent;
     // Later stages first: stage i takes its input before stage i - 1 replaces it.
     for (std::size_t i = stages_.size(); i-- > 0;) {

@@ -136,11 +136,29 @@ class routine_writer {
     const std::string name = join(find_op(opcode)->name, "_of_", dtype_name(operands[0]), "_to_",
                                   dtype_name(result), "_block");
     part& to = parts_[is_complex(operands[0]) || is_complex(result)];
-    to.functions += with_operands(desc, operands, result, value).block_function(name, needed_);
+    const bool turns = opcode == TUTTI_OP_sin || opcode == TUTTI_OP_cos || opcode == TUTTI_OP_tan;
+    const std::string block =
+        with_operands(desc, operands, result, value).block_function(name, needed_);
+    to.functions += turns && operands[0] == TUTTI_F64 ? by_range(block, name, opcode) : block;
     const bool random = opcode == TUTTI_OP_philox;
     if (random) to.functions += "#include \"sdk/host_engine/host_philox.hpp\"\n";
     to.blocks += join("    {", uint32_t{opcode}, ", ", uint32_t{operands[0]}, ", ",
                       uint32_t{result}, ", ", random ? "philox_of_counters" : name, "},\n");
+  }
+
+  // Blocks of f64 that are all below 2^20 need the shorter of two reductions of the argument.
+  std::string by_range(const std::string& block, const std::string& name, uint16_t opcode) {
+    using detail::replaced;
+    const std::string word(find_op(opcode)->name);
+    const std::string near =
+        replaced(replaced(block, name, name + "_near"), join("tutti_", word, "_f64"),
+                 join("tutti_", word, "_near_f64"));
+    detail::collect_functions(near, needed_.functions);
+    return join(replaced(block, name, name + "_far"), near, "static void ", name,
+                "(const void* const* in, void* out, long count) {\n",
+                "  const double* x = (const double*)in[0];\n  int near = 1;\n",
+                "  for (long i = 0; i < count; ++i) near &= fabs(x[i]) < 1048576.0;\n  (near ? ",
+                name, "_near : ", name, "_far)(in, out, count);\n}\n");
   }
 
   const dialect& words_;
