@@ -72,6 +72,45 @@ BOOST_AUTO_TEST_CASE(floor_quotients_and_their_remainders) {
   BOOST_TEST(tutti::floor_divide(three, thousandth).item() == 2999);
 }
 
+// Next to multiples of pi/2 and far out, where nearly all digits of the argument cancel; on both
+// sides of 2^20, beyond which CPUs reduce it in another way, in arrays of either range and of both.
+BOOST_AUTO_TEST_CASE(trigonometric_functions_of_any_argument) {
+  const auto check = [](auto type) {
+    using T = decltype(type);
+    const auto turns = [](T from, T to) {
+      std::vector<T> x;
+      for (T k = from; k < to; k = std::nextafter(k * T(1.01) + 1, to)) {
+        const T at = std::floor(k) * T(1.5707963267948966192L);
+        x.insert(x.end(), {at, std::nextafter(at, T(0)), -at, k});
+      }
+      return x;
+    };
+    std::vector<T> near = turns(0, T(667000));
+    near.insert(near.end(),
+                {std::nextafter(T(1 << 20), T(0)), T(0.78539816339744831L), T(1e-300L)});
+    std::vector<T> far = turns(T(667545), std::sqrt(std::numeric_limits<T>::max()));
+    far.insert(far.end(), {T(1 << 20), std::numeric_limits<T>::max()});
+    std::vector<T> both = near;
+    both.insert(both.end(), far.begin(), far.end());
+    for (const std::vector<T>& x : {near, far, both}) {
+      const array a = array::from(x);
+      const auto sines = tutti::sin(a).template to_vector<T>(),
+                 cosines = tutti::cos(a).template to_vector<T>(),
+                 tangents = tutti::tan(a).template to_vector<T>();
+      const double tolerated = 4 * double(std::numeric_limits<T>::epsilon());
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const auto wide = static_cast<long double>(x[i]);
+        BOOST_REQUIRE_MESSAGE(close(sines[i], double(std::sin(wide)), tolerated), "sin " << x[i]);
+        BOOST_REQUIRE_MESSAGE(close(cosines[i], double(std::cos(wide)), tolerated), "cos " << x[i]);
+        BOOST_REQUIRE_MESSAGE(close(tangents[i], double(std::tan(wide)), 1.25 * tolerated),
+                              "tan " << x[i]);
+      }
+    }
+  };
+  check(1.f);
+  check(1.);
+}
+
 BOOST_AUTO_TEST_CASE(complex_inverse_tangents_far_out) {
   using z = std::complex<float>;
   const float right = 1.5707963267948966f;
