@@ -22,6 +22,8 @@
 #define VLOAD(p) CAT(vload, VW)(0, p)
 #define VSTORE(v, p) CAT(vstore, VW)(v, 0, p)
 #define NR (2 * VW)
+// In one function with them, the loops of tiles would lack registers.
+#define NOT_INLINE static __attribute__((noinline))
 #ifndef MULTIPLY_ADD
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))  // rounds once where the device can
 #endif
@@ -234,8 +236,8 @@ INLINE void store_part(const Band* b, const tutti_convolution_shape* g, long row
 
 // Stores the positions [f, f + NR) of the block, from `line` on, for one channel. A vector may
 // reach beyond the row of the tile.
-INLINE void store_band(const Band* b, const tutti_convolution_shape* g, long row, long f, long line,
-                       const T* tile) {
+NOT_INLINE void store_band(const Band* b, const tutti_convolution_shape* g, long row, long f,
+                           long line, const T* tile) {
   for (; line < b->lines && line * g->pitch < f + NR; ++line) {
     const long start = line * g->pitch - f, end = min(start + b->columns, (long)NR);
     for (long n = max(start, 0L); n < end; n += VW)
@@ -256,8 +258,8 @@ INLINE void store_band(const Band* b, const tutti_convolution_shape* g, long row
     store_part(b, g, row, line##p, column##p, min(b->columns - column##p, (long)VW), c##p);
 
 // Computes one output channel of the block, whose weights are MR apart, by whole lines.
-static void band_row(const Band* b, const tutti_convolution_shape* g, long row, global const T* a,
-                     global const int* at, global const T* x, long depth) {
+NOT_INLINE void band_row(const Band* b, const tutti_convolution_shape* g, long row,
+                         global const T* a, global const int* at, global const T* x, long depth) {
   const long parts = b->lines * tiles_of(b->columns, VW);
   long line = 0, column = 0;
   for (long first = 0; first < parts; first += 4) {
