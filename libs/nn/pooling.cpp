@@ -66,12 +66,12 @@ winners sliced(const winners& w, int axis, std::int64_t start, std::int64_t coun
           w.place.valid() ? op::slice_along(w.place, axis, start, count, step) : array()};
 }
 
-// `first` is kept if both are equal, unless it is padding.
+// `first` is kept if both are equal, unless it is padding; a NaN is larger than all other numbers.
 winners better(const winners& first, const winners& second) {
   if (!first.place.valid()) return {maximum(first.value, second.value), {}};
-  array takes = (second.value > first.value) | (first.place < 0);
-  if (is_floating(first.value.dtype()))
-    takes = logical_or(takes, logical_and(isnan(second.value), logical_not(isnan(first.value))));
+  array takes = logical_not(second.value <= first.value);
+  if (is_floating(first.value.dtype())) takes = takes & logical_not(isnan(first.value));
+  takes = takes | (first.place < 0);
   return {where(takes, second.value, first.value), where(takes, second.place, first.place)};
 }
 
@@ -101,9 +101,13 @@ winners along_axis(winners w, int axis, std::int64_t window, std::int64_t stride
 }
 
 winners pooled(winners w, const window_geometry& g) {
-  for (int i = g.spatial; i-- > 0;)
+  // Without places the order does not matter; outer axes leave less of the last, where strides are
+  // slow.
+  for (int n = 0; n < g.spatial; ++n) {
+    const int i = w.place.valid() ? g.spatial - 1 - n : n;
     w = along_axis(w, w.value.ndim() - g.spatial + i, g.window[i], g.stride[i], g.dilation[i],
                    g.places[i]);
+  }
   return w;
 }
 
@@ -125,6 +129,24 @@ bool are_small_and_apart(const window_geometry& g) {
   return size <= few;
 }
 
+// The cotangents of elements of all windows, each a row from an axis on: `of` where the number of
+// the element in its window is `best`, else 0. `first`: the number of the first one.
+array windows_of(const array& best, const array& of, const window_geometry& g, int axis,
+                 std::int64_t first) {
+  const std::int64_t size = g.window[axis];
+  if (axis + 1 == g.spatial) {
+    const array numbers = arange(first, first + size, 1, best.dtype(), best.device());
+    const array each = reshape(of, {-1, 1});
+    const array rows = where(reshape(best, {-1, 1}) == numbers, each, zeros_like(each));
+    return reshape(rows, {-1, g.places[axis] * size});
+  }
+  std::vector<array> parts;
+  for (std::int64_t k = 0; k < size; ++k)
+    parts.push_back(windows_of(best, of, g, axis + 1, (first + k) * g.window[axis + 1]));
+  const array all = concatenate(parts, 1);
+  return reshape(all, {-1, g.places[axis] * all.dim(1)});
+}
+
 // The gradient where are_small_and_apart(): an element has its window's cotangent if it is the
 // largest there. `seen` is what max_pool() saw.
 array spread_apart(const array& seen, const array& of, const window_geometry& g) {
@@ -140,20 +162,13 @@ array spread_apart(const array& seen, const array& of, const window_geometry& g)
     const winners mine{element, broadcast_to(number(k), element.shape())};
     best = k == 0 ? mine : better(best, mine);
   }
-  // The axes of places and of a window's elements in turn.
-  shape each = {seen.dim(0) * seen.dim(1)}, elements, whole = seen.shape();
+  shape whole = seen.shape();
   std::vector<pad_width> behind(2);
   for (int i = 0; i < g.spatial; ++i) {
-    each.push_back(g.places[i]);
-    each.push_back(1);
-    if (i > 0) elements.push_back(1);
-    elements.push_back(g.window[i]);
     whole[2 + i] = g.places[i] * g.window[i];
     behind.emplace_back(0, seen.dim(2 + i) - whole[2 + i]);
   }
-  const array numbers = reshape(arange(0, size, 1, dtype::i32, seen.device()), elements);
-  const array mine = reshape(best.place, each) == numbers, cotangent = reshape(of, each);
-  const array spread = reshape(where(mine, cotangent, zeros_like(cotangent)), whole);
+  const array spread = reshape(windows_of(best.place, of, g, 0, 0), whole);
   return whole == seen.shape() ? spread : pad(spread, behind);
 }
 

@@ -147,6 +147,16 @@ bool copy_short(uint64_t bytes, const std::byte* from, int64_t from_step, std::b
 template <typename T, uint64_t Count>
 void spread_pieces(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                    uint64_t count) {
+  if (from_step == sizeof(T) && to_step == Count * sizeof(T)) {
+    // Constant steps let the compiler vectorise.
+    for (uint64_t i = 0; i < count; ++i) {
+      T element;
+      std::memcpy(&element, from + i * sizeof(T), sizeof(T));
+      for (uint64_t k = 0; k < Count; ++k)
+        std::memcpy(to + (i * Count + k) * sizeof(T), &element, sizeof(T));
+    }
+    return;
+  }
   for (uint64_t i = 0; i < count; ++i) {
     T element;
     std::memcpy(&element, from + static_cast<int64_t>(i) * from_step, sizeof(T));
@@ -234,10 +244,9 @@ void each_run(const walk_space& space, const walk_access& access, const walk_poi
   walk_point p = from;
   const uint32_t inner = space.rank - 1;
   const uint64_t whole = space.extent[inner];
+  int64_t offset = 0;
+  for (uint32_t d = 0; d <= inner; ++d) offset += static_cast<int64_t>(p.at[d]) * access.stride[d];
   while (count > 0) {
-    int64_t offset = 0;
-    for (uint32_t d = 0; d <= inner; ++d)
-      offset += static_cast<int64_t>(p.at[d]) * access.stride[d];
     uint64_t lines = 1, length = std::min(count, whole - p.at[inner]);
     uint32_t moved = inner;
     if (inner > 0 && length == whole) {
@@ -246,12 +255,30 @@ void each_run(const walk_space& space, const walk_access& access, const walk_poi
     }
     copy(offset * access.element, lines, length);
     count -= lines * length;
-    p.at[moved] += moved == inner ? length : lines;
+    const uint64_t by = moved == inner ? length : lines;
+    p.at[moved] += by;
+    offset += static_cast<int64_t>(by) * access.stride[moved];
     for (uint32_t d = moved; d > 0 && p.at[d] == space.extent[d]; --d) {
+      offset += access.stride[d - 1] - static_cast<int64_t>(p.at[d]) * access.stride[d];
       p.at[d] = 0;
       ++p.at[d - 1];
     }
   }
+}
+
+// The number of elements after which they repeat: the outermost dimensions have steps of 0.
+uint64_t period_of(const walk_space& space, const walk_access& access) {
+  uint32_t d = 0;
+  while (d < space.rank && access.stride[d] == 0) ++d;
+  uint64_t period = 1;
+  for (; d < space.rank; ++d) period *= space.extent[d];
+  return period;
+}
+
+// Repeats the first bytes of a block.
+void repeat(std::byte* block, uint64_t period, uint64_t bytes) {
+  for (uint64_t done = period; done < bytes; done *= 2)
+    std::memcpy(block + done, block, std::min(done, bytes - done));
 }
 
 // A one-dimensional space has one line.
@@ -307,6 +334,11 @@ std::optional<int64_t> line_offset(const walk_space& space, const walk_access& a
 
 void gather(const walk_space& space, const walk_access& access, const walk_point& from,
             const std::byte* base, uint64_t count, std::byte* block) {
+  const uint64_t period = period_of(space, access);
+  if (period < count) {
+    gather(space, access, from, base, period, block);
+    return repeat(block, period * access.element, count * access.element);
+  }
   const int64_t element = access.element;
   const int64_t step = access.stride[space.rank - 1] * element, line = line_step(space, access);
   each_run(space, access, from, count, [&](int64_t offset, uint64_t lines, uint64_t length) {
