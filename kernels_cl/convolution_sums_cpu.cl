@@ -125,23 +125,23 @@ INLINE void dot_tile(global const int* at, global const T* staged, long pitch, g
   EACH_ROW(DOT_ADD)
 }
 
-// Units: output channels within members of the batch within groups.
+// Units: blocks of output channels within members of the batch within groups.
 #if WANTS(tutti_convolution_dots)
 KERNEL void tutti_convolution_dots(global T* out, global const T* x, global const T* weights,
                                    global const T* bias, global T* workspace,
                                    global const int* tables, const tutti_convolution_shape g) {
   const long places = g.to[0] * g.to[1] * g.to[2], w_pitch = tiles_of(g.columns, VW) * VW;
+  const long outputs = tiles_of(g.outputs, g.blocks[2]), rows = tiles_of(places, MR) * MR;
   global T* const staged = workspace + g.stage_offset + (long)get_group_id(0) * g.stage_size;
   global T* const staged_taps = staged + g.stage_size - g.lines * w_pitch;
-  global T* const sums =
-      workspace + g.sums_offset + (long)get_group_id(0) * tiles_of(places, MR) * MR;
+  global T* const sums = workspace + g.sums_offset + (long)get_group_id(0) * outputs * rows;
   global const int* const table = tables + g.table_offset;
-  EACH_UNIT(u, g.groups * g.batch * g.outputs) {
-    const long o = u % g.outputs, n = u / g.outputs % g.batch, group = u / g.outputs / g.batch;
-    for (long p = 0; p < tiles_of(places, MR) * MR; ++p) sums[p] = 0;
+  EACH_UNIT(u, g.groups * g.batch * g.blocks[2]) {
+    const long first = u % g.blocks[2] * outputs, count = min(outputs, g.outputs - first);
+    const long n = u / g.blocks[2] % g.batch, group = u / g.blocks[2] / g.batch;
+    for (long p = 0; p < count * rows; ++p) sums[p] = 0;
     global const T* const from = x + g.in_offset + n * g.in_stride[0] + group * g.in_stride[1];
-    global const T* const w =
-        weights + g.weight_offset + group * g.weight_stride[0] + o * g.weight_stride[1];
+    global const T* const w = weights + g.weight_offset + group * g.weight_stride[0];
     for (long c = 0; c < g.channels; ++c)
       for (long t0 = 0; t0 < g.flat[0]; ++t0)
         for (long t1 = 0; t1 < g.flat[1]; t1 += g.lines)
@@ -149,18 +149,24 @@ KERNEL void tutti_convolution_dots(global T* out, global const T* x, global cons
             const long lines = min(g.lines, g.flat[1] - t1);
             const long columns = min(g.columns, g.flat[2] - t2);
             stage(staged, from + c * g.in_stride[2], &g, 1, 0, t0, t1, t2);
-            for (long l = 0; l < lines; ++l)
-              stage_line(staged_taps + l * w_pitch,
-                         w + c * g.weight_stride[2] + t0 * g.weight_stride[3] +
-                             (t1 + l) * g.weight_stride[4] + t2 * g.weight_stride[5],
-                         w_pitch, 0, 1, columns, 1, g.weight_stride[5]);
-            for (long p = 0; p < places; p += MR)
-              dot_tile(table + p, staged, g.pitch, staged_taps, w_pitch, lines, columns, sums + p);
+            for (long o = 0; o < count; ++o) {
+              global const T* const taps = w + (first + o) * g.weight_stride[1] +
+                                           c * g.weight_stride[2] + t0 * g.weight_stride[3] +
+                                           t1 * g.weight_stride[4] + t2 * g.weight_stride[5];
+              for (long l = 0; l < lines; ++l)
+                stage_line(staged_taps + l * w_pitch, taps + l * g.weight_stride[4], w_pitch, 0, 1,
+                           columns, 1, g.weight_stride[5]);
+              for (long p = 0; p < places; p += MR)
+                dot_tile(table + p, staged, g.pitch, staged_taps, w_pitch, lines, columns,
+                         sums + o * rows + p);
+            }
           }
-    for (long p = 0; p < places; ++p)
-      out[g.out_offset + n * g.out_stride[0] + group * g.out_stride[1] + o * g.out_stride[2] +
-          p / g.to[2] / g.to[1] * g.out_stride[3] + p / g.to[2] % g.to[1] * g.out_stride[4] +
-          p % g.to[2] * g.out_stride[5]] = finished(sums[p], g, bias, group, o);
+    for (long o = 0; o < count; ++o)
+      for (long p = 0; p < places; ++p)
+        out[g.out_offset + n * g.out_stride[0] + group * g.out_stride[1] +
+            (first + o) * g.out_stride[2] + p / g.to[2] / g.to[1] * g.out_stride[3] +
+            p / g.to[2] % g.to[1] * g.out_stride[4] + p % g.to[2] * g.out_stride[5]] =
+            finished(sums[o * rows + p], g, bias, group, first + o);
   }
 }
 #endif

@@ -19,6 +19,7 @@ constexpr int64_t most_columns = 512;
 constexpr int64_t enough_places = 256;  // of a band
 constexpr int64_t sums_bytes = 256 << 10;
 constexpr int64_t few_outputs = 4;  // vectors along more outputs would be nearly empty
+constexpr int64_t few_places = 25;  // of all members, for which packing would not pay
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -35,7 +36,10 @@ class cpu_plan {
 
   void make() {
     const bool sums = product(g_.taps) > product(g_.to);
-    if (sums) plan_.way = g_.outputs > few_outputs ? convolution_way::sums : convolution_way::dots;
+    if (sums) {
+      const bool dots = g_.outputs <= few_outputs || g_.batch * product(g_.to) <= few_places;
+      plan_.way = dots ? convolution_way::dots : convolution_way::sums;
+    }
     for (int d = 0; d < 3; ++d) {
       g_.flat[d] = sums ? g_.taps[d] : g_.to[d];
       g_.flat_step[d] = sums ? g_.dilation[d] : g_.stride[d];
@@ -57,7 +61,7 @@ class cpu_plan {
       case convolution_way::dots:
         g_.members = 1;
         set_lines(few_lines(), g_.flat[1]);
-        units_of_work_ = g_.groups * g_.batch * g_.outputs;
+        cut_dots();
     }
     finish_stage();
     lay_out();
@@ -140,6 +144,12 @@ class cpu_plan {
     units_of_work_ = blocks * g_.blocks[2];
   }
 
+  void cut_dots() {
+    const int64_t planes = g_.groups * g_.batch;
+    g_.blocks[2] = std::clamp<int64_t>(ceil_div(4 * units_, planes), 1, g_.outputs);
+    units_of_work_ = planes * g_.blocks[2];
+  }
+
   void finish_stage() {
     g_.line_count = g_.lines + beyond(1);
     g_.member_size = product(g_.slots) * g_.line_count * g_.pitch;
@@ -161,7 +171,7 @@ class cpu_plan {
     const int64_t rows = ceil_div(g_.members * product(g_.to), tile_.rows) * tile_.rows;
     if (plan_.way == convolution_way::dots) {
       stage = aligned(stage) + g_.lines * ceil_div(g_.columns, tile_.lanes) * tile_.lanes;
-      sums = rows;
+      sums = rows * ceil_div(g_.outputs, g_.blocks[2]);
     } else if (plan_.way == convolution_way::sums) {
       sums = rows * ceil_div(panels, g_.blocks[2]) * g_.rows_at_once;
     }
