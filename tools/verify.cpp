@@ -82,7 +82,11 @@ int run_verify(const verify_options& options) {
 void add_options(CLI::App& parser, verify_options& o) {
   parser.add_option("plugin", o.plugin, "The plugin's file, libtutti_NAME.so")
       ->required()
-      ->check(CLI::ExistingFile);
+      ->check([](const std::string& path) {
+        return CLI::ExistingFile(path).empty()
+                   ? ""
+                   : "expected the path of a plugin, such as .../libtutti_cpu.so, got " + path;
+      });
   parser.add_option("--device", o.device, "Index of the device (0)")
       ->check(whole_number(0, UINT32_MAX));
   parser.add_option("--filter", o.chosen.filters, "Run only groups whose name contains the text")

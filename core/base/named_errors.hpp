@@ -4,6 +4,7 @@
 // which its caller wrote, instead of that of the step that found the invalid argument.
 #pragma once
 
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -14,7 +15,9 @@ namespace tutti::base {
 
 /// Throws the error being handled again, with `op` instead of the name before the first colon. Only
 /// for errors of arguments: errors of a device refer to the step that it ran.
-[[noreturn]] TUTTI_INTERNAL_API void rethrow_named(std::string_view op);
+/// If `steps` are given, errors of functions with other names keep these.
+[[noreturn]] TUTTI_INTERNAL_API void rethrow_named(
+    std::string_view op, std::initializer_list<std::string_view> steps = {});
 
 /// The result of compose(); errors of its arguments are attributed to `op`.
 template <class F>
@@ -23,6 +26,17 @@ auto named(std::string_view op, F&& compose) {
     return std::forward<F>(compose)();
   } catch (const error&) {
     rethrow_named(op);
+  }
+}
+
+/// The same for errors of the functions `steps` only. Use it where `compose` calls functions of the
+/// application, whose names its author knows.
+template <class F>
+auto named(std::string_view op, std::initializer_list<std::string_view> steps, F&& compose) {
+  try {
+    return std::forward<F>(compose)();
+  } catch (const error&) {
+    rethrow_named(op, steps);
   }
 }
 

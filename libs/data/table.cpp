@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "data/io/file.hpp"
+#include "data/io/number_text.hpp"
 #include "semantics/host_half.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_array.hpp"
@@ -59,6 +60,14 @@ double value_at(const column& c, std::int64_t row) {
   if (c.kind == column_kind::number) return c.numbers[place(row)];
   const std::int64_t code = c.codes[place(row)];
   return code < 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(code);
+}
+
+/// Where the first text is that is no number, for messages; empty if all are.
+std::string place_of_text(const column& c) {
+  for (std::size_t i = 0; i < c.texts.size(); ++i)
+    if (!c.is_text_missing[i] && io::parse_number(c.texts[i]).kind == io::number_kind::no_number)
+      return fmt::format(" (row {}: {})", i, io::printable(c.texts[i]));
+  return {};
 }
 
 void require_integer(const column& c, std::int64_t row, double value, dtype type) {
@@ -385,8 +394,8 @@ array table::to_array(std::span<const std::string> names, dtype type, const devi
     for (const column& c : columns_) wanted.push_back(&c);
   for (const column* c : wanted)
     if (c->kind == column_kind::text)
-      throw dtype_error(fmt::format("{}: column {} holds text: as_category() or drop() it", op,
-                                    io::printable(c->name)));
+      throw dtype_error(fmt::format("{}: column {} holds text{}: as_category() or drop() it", op,
+                                    io::printable(c->name), place_of_text(*c)));
   host_array values(dtype::f64, {rows_, static_cast<std::int64_t>(wanted.size())});
   double* out = values.values<double>().data();
   for (std::int64_t row = 0; row < rows_; ++row)

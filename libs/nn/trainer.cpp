@@ -9,6 +9,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/named_errors.hpp"
 #include "nn/checks.hpp"
 #include "tutti/error.hpp"
 #include "tutti/job.hpp"
@@ -33,6 +34,18 @@ data_parallel::stateful_function member_step(const layer& model, const batch_los
   };
 }
 
+// Errors of data_parallel, which `make` constructs or calls, get the name that the application
+// used.
+template <class F>
+auto named_step(std::string_view op, F&& make) {
+  return base::named(op, {"data_parallel", "value_and_grad"}, std::forward<F>(make));
+}
+
+data_parallel member_gradients(const data_parallel::stateful_function& step,
+                               const device_group& group, const data_parallel_options& options) {
+  return named_step("trainer", [&] { return data_parallel(step, group, options); });
+}
+
 constexpr std::string_view model_prefix = "model.", state_prefix = "state.",
                            optimizer_prefix = "optimizer.", steps_name = "steps";
 
@@ -41,8 +54,7 @@ std::vector<array> numbered(const io::named_arrays& arrays) {
   std::vector<array> out;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const auto at = arrays.find(std::to_string(i));
-    if (at == arrays.end())
-      throw value_error(fmt::format("trainer: {}{} is missing", optimizer_prefix, i));
+    if (at == arrays.end()) throw value_error(fmt::format("{}{} is missing", optimizer_prefix, i));
     out.push_back(at->second);
   }
   return out;
@@ -50,9 +62,9 @@ std::vector<array> numbered(const io::named_arrays& arrays) {
 
 std::int64_t steps_of(io::named_arrays& from) {
   const auto at = from.find(std::string(steps_name));
-  if (at == from.end()) throw value_error("trainer: \"steps\" is missing: not of a training run");
+  if (at == from.end()) throw value_error("\"steps\" is missing: not of a training run");
   const std::int64_t steps = at->second.item<std::int64_t>();
-  if (steps < 0) throw value_error(fmt::format("trainer: steps = {}", steps));
+  if (steps < 0) throw value_error(fmt::format("steps = {}", steps));
   from.erase(at);
   return steps;
 }
@@ -71,7 +83,7 @@ training_run::training_run(layer of, batch_loss loss, trainer_options options)
       ahead_(options.ahead),
       step_(member_step(model, loss)),
       parallel_(std::move(options.parallel)),
-      gradient_(step_, group, parallel_) {
+      gradient_(member_gradients(step_, group, parallel_)) {
   require_option(ahead_ >= 0, "trainer", "ahead", ahead_);
   if (clip_norm_)
     require_option(std::isfinite(*clip_norm_) && *clip_norm_ > 0, "trainer", "clip_norm",
@@ -89,13 +101,15 @@ void training_run::move_to(const device_group& members) {
   parameters = moved(parameters);
   state = moved(state);
   group = members;
-  gradient_ = data_parallel(step_, group, parallel_);
+  gradient_ = member_gradients(step_, group, parallel_);
 }
 
 parallel_step training_run::gradients(const std::vector<array>& batch) const {
   parallel_step step;
   const auto run = [&] {
-    step = gradient_(parameters, state, batch, random::fold_in(key_, steps));
+    step = named_step("trainer::step", [&] {
+      return gradient_(parameters, state, batch, random::fold_in(key_, steps));
+    });
   };
   if (group.ranks())
     group.ranks()->call("trainer::step", run);
@@ -142,22 +156,24 @@ io::named_arrays training_run::arrays(std::span<const array> optimizer_state) co
 
 void training_run::load(const io::named_arrays& from,
                         const std::function<void(std::span<const array>, std::int64_t)>& accept) {
-  io::named_arrays rest = from;
-  const std::int64_t saved_steps = steps_of(rest);
-  const auto on_group = [&](const std::vector<array>& arrays) {
-    std::vector<array> moved;
-    for (const array& a : arrays) moved.push_back(a.to(group[0]));
-    return replicate(moved, group);
-  };
-  std::vector<sharded> loaded = on_group(model.ordered(rest.take(model_prefix)));
-  std::vector<sharded> loaded_state = on_group(model.ordered_state(rest.take(state_prefix)));
-  const std::vector<array> moments = numbered(rest.take(optimizer_prefix));
-  if (!rest.empty()) throw value_error("trainer: unknown name " + rest.begin()->first);
-  accept(moments, saved_steps);
-  parameters = std::move(loaded);
-  state = std::move(loaded_state);
-  steps = saved_steps;
-  under_way_.clear();
+  base::named("trainer::load", [&] {
+    io::named_arrays rest = from;
+    const std::int64_t saved_steps = steps_of(rest);
+    const auto on_group = [&](const std::vector<array>& arrays) {
+      std::vector<array> moved;
+      for (const array& a : arrays) moved.push_back(a.to(group[0]));
+      return replicate(moved, group);
+    };
+    std::vector<sharded> loaded = on_group(model.ordered(rest.take(model_prefix)));
+    std::vector<sharded> loaded_state = on_group(model.ordered_state(rest.take(state_prefix)));
+    const std::vector<array> moments = numbered(rest.take(optimizer_prefix));
+    if (!rest.empty()) throw value_error("unknown name " + rest.begin()->first);
+    accept(moments, saved_steps);
+    parameters = std::move(loaded);
+    state = std::move(loaded_state);
+    steps = saved_steps;
+    under_way_.clear();
+  });
 }
 
 }  // namespace tutti::nn::detail

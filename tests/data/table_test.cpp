@@ -252,8 +252,12 @@ BOOST_AUTO_TEST_CASE(tables_as_arrays) {
   FAILS(value_error, t.to_array("c", dtype::i64), "row 2, column \"c\": a miss");
   FAILS(dtype_error, t.to_array("a", dtype::boolean), "bool");
   FAILS(dtype_error, t.to_array("a", dtype::c64), "c64");
-  const table text({column::of_texts("t", {"x"})});
-  FAILS(dtype_error, text.to_array(), "\"t\" holds text");
+  column typed = column::of_texts("t", {"7", "", " 1e3", "1O", "x"});
+  typed.is_text_missing[1] = true;
+  const table text({typed});
+  FAILS(dtype_error, text.to_array(), "column \"t\" holds text (row 3: \"1O\"): as_category()");
+  const table digits({column::of_texts("d", {"7", "8"})});
+  FAILS(dtype_error, digits.to_array(), "column \"d\" holds text: as_category()");
 }
 
 }  // namespace table_test

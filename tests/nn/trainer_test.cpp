@@ -129,14 +129,14 @@ BOOST_AUTO_TEST_CASE(trainer_loads_all_or_nothing) {
   early["steps"] = array::from(std::vector<std::int64_t>{-1});
   nn::trainer wider = run_of(network(7), nn::adam());
   wider.step(batch_at(0));
-  refused({}, "\"steps\" is missing");
-  refused(without("steps"), "\"steps\" is missing");
-  refused(without("model.0.weight"), "0.weight");
-  refused(without("state.1.running_var"), "running_var");
-  refused(without("optimizer.0"), "optimizer.0 is missing");
-  refused(extra, "unknown name other");
-  refused(early, "steps = -1");
-  refused(wider.arrays(), "0.");
+  refused({}, "trainer::load: \"steps\" is missing");
+  refused(without("steps"), "trainer::load: \"steps\" is missing");
+  refused(without("model.0.weight"), "trainer::load: 0.weight is missing");
+  refused(without("state.1.running_var"), "trainer::load: 1.running_var is missing");
+  refused(without("optimizer.0"), "trainer::load: optimizer.0 is missing");
+  refused(extra, "trainer::load: unknown name other");
+  refused(early, "trainer::load: steps = -1");
+  refused(wider.arrays(), "trainer::load: 0.");
   run.load(good);
   run.step(batch_at(1));
   BOOST_TEST(run.steps() == 2);
@@ -150,9 +150,20 @@ BOOST_AUTO_TEST_CASE(trainer_refuses) {
   FAILS(value_error, nn::trainer(model, nn::adam(), loss, {.clip_norm = 0}), "clip_norm = 0");
   nn::trainer run = run_of(model, nn::adam());
   const list batch = batch_at(0), other = batch_at(0, 8);
-  FAILS(value_error, run.step({}), "no arrays in the batch");
-  FAILS(shape_error, run.step({batch[0], other[1]}), "rows");
+  FAILS(value_error, nn::trainer(model, nn::adam(), loss, {.parallel = {.accumulate = 0}}),
+        "trainer: accumulate = 0");
+  FAILS(value_error, run.step({}), "trainer::step: no arrays in the batch");
+  FAILS(shape_error, run.step({batch[0], other[1]}), "trainer::step: rows of the batch differ");
   FAILS(shape_error, run.step({batch[0]({{}, {0, 2}}), batch[1]}), "");
+  // Functions of the application's loss keep their names.
+  const auto step_of = [&](nn::batch_loss of) { nn::trainer(model, nn::adam(), of).step(batch); };
+  FAILS(shape_error, step_of([](const array& y, const list&) { return y; }),
+        "trainer::step: the loss must have one element, got shape [");
+  FAILS(dtype_error, step_of([](const array& y, const list&) { return count_nonzero(y); }),
+        "trainer::step: the loss must be floating, got i64");
+  FAILS(shape_error,
+        step_of([](const array& y, const list&) { return mean(y + tutti::ones({99})); }),
+        "add: shapes do not broadcast");
   BOOST_TEST(run.steps() == 0);
   BOOST_TEST(same(run.parameters(), model.parameters()));
   BOOST_TEST(std::isfinite(run.step(batch).item()));

@@ -297,6 +297,7 @@ std::vector<entry> orders_and_places() {
       ROW(tutti::median(p.any(), p.maybe_axis(), p.flag())),
       ROW(tutti::quantile(p.any(), p.number(), p.maybe_axis(), p.flag(),
                           static_cast<tutti::interpolation>(p.below(5)))),
+      ROW(tutti::quantile(p.any(), p.numbers(), p.axes())),
       ROW(tutti::searchsorted(p.any(), p.any())),
       ROW(tutti::isin(p.any(), p.any(), p.flag())),
       ROW(tutti::nonzero(p.small())),

@@ -162,11 +162,21 @@ BOOST_AUTO_TEST_CASE(quantiles) {
   BOOST_TEST(matches(tutti::median(cube, {{0, 2}, true}), {{1, 3, 1}, {3, 5, 9.5}}));
   BOOST_TEST(matches(tutti::quantile(cube, 0.5, {{0, 2}, true}, interpolation::lower),
                      {{1, 3, 1}, {1, 4, 9}}));
+  BOOST_TEST(matches(
+      tutti::quantile(cube, std::vector<double>{0, 0.5, 1}, {{0, 2}, true}, interpolation::lower),
+      {{3, 1, 3, 1}, {0, 2, 3, 1, 4, 9, 8, 7, 11}}));
+  BOOST_TEST(matches(tutti::quantile(cube, {0.5, 0.75}, 2), {{2, 2, 3},
+                                                             {3, 3, 6, 4, 6.5, 10.5,  //
+                                                              4, 3.5, 7.5, 6, 6.75, 10.75}}));
+  BOOST_TEST((tutti::quantile(tutti::zeros({2, 0}), {0.25, 1}, 1).shape() == shape{2, 2}));
   BOOST_TEST(matches(tutti::quantile(cube, 1, {-1, true}), {{2, 3, 1}, {5, 4, 9, 8, 7, 11}}));
   FAILS(index_error, tutti::median(cube, {3, true}), "3");
   BOOST_TEST(std::isnan(tutti::median(tutti::zeros({0})).item()));
   BOOST_TEST((tutti::median(array::from<std::int32_t>({1, 2})).dtype() == dtype::f32));
   FAILS(value_error, tutti::quantile(a, 1.5), "quantile: q is 1.5");
+  FAILS(value_error, tutti::quantile(a, {0.5, -1}), "quantile: q is -1");
+  FAILS(value_error, tutti::quantile(a, std::vector<double>{}), "quantile: no q is given");
+  FAILS(index_error, tutti::quantile(cube, {0.5, 0.75}, 3), "quantile: axis 3");
 }
 
 BOOST_AUTO_TEST_CASE(complex_numbers_have_no_order) {

@@ -88,6 +88,13 @@ BOOST_AUTO_TEST_CASE(what_ends_or_stops_a_group_is_named_and_the_rest_goes_on) {
   BOOST_TEST(hung.of("op/add/f32/bits") == "failed: did not come back within 3 s");
 }
 
+BOOST_AUTO_TEST_CASE(a_name_is_no_path_of_a_plugin) {
+  const outcome end = verify("cpu", "--list");
+  BOOST_TEST(end.status == 2);
+  BOOST_TEST(has(end.output, "expected the path of a plugin, such as .../libtutti_cpu.so, got cpu"),
+             end.output);
+}
+
 BOOST_AUTO_TEST_CASE(what_keeps_a_device_from_being_opened_is_named) {
   const std::pair<const char*, std::string> faults[] = {
       {"constructor:crash", segfault + " within the loading of its file"},

@@ -246,7 +246,8 @@ class TUTTI_API data_parallel {
 
   /// `parameters` are replicated over the group (replicate()). Arrays of a batch have the same
   /// number of rows (axis 0), at least one; they are moved to the members. In a job these are the
-  /// rank's own rows; a rank without rows passes no arrays. Throws value_error, shape_error.
+  /// rank's own rows; a rank without rows passes no arrays. Throws value_error, shape_error, also
+  /// for a loss of several elements, and dtype_error for one that is not floating.
   parallel_step operator()(const std::vector<sharded>& parameters,
                            const std::vector<array>& batch) const;
   /// The same for a batch that is already split along axis 0, each array in the same way.

@@ -109,6 +109,10 @@ TUTTI_API array quantile(const array& a, double q, const reduce_options& options
                          interpolation method = interpolation::linear);
 TUTTI_API array quantile(const array& a, double q, std::optional<integer> axis, bool keepdims,
                          interpolation method = interpolation::linear);
+/// Several quantiles, along a new first axis of the result.
+TUTTI_API array quantile(const array& a, const std::vector<double>& q,
+                         const reduce_options& options = {},
+                         interpolation method = interpolation::linear);
 /// The p-th percentile, 0 <= p <= 100: quantile() for p / 100.
 TUTTI_API array percentile(const array& a, double p, const reduce_options& options = {},
                            interpolation method = interpolation::linear);

@@ -190,6 +190,15 @@ array reduced_to_rows(const array& x, const op::reduced_axes& axes) {
   return contiguous(reshape(transpose(x, order), {axes.kept.size(), axes.count}));
 }
 
+// The results of f for each of the numbers, along a new first axis.
+template <class F>
+array stack_of(std::string_view op, const char* what, const std::vector<double>& numbers, F&& f) {
+  if (numbers.empty()) throw value_error(fmt::format("{}: no {} is given", op, what));
+  std::vector<array> all;
+  for (const double number : numbers) all.push_back(f(number));
+  return named(op, [&] { return stack(all, 0); });
+}
+
 }  // namespace
 
 array quantile(const array& a, double q, const reduce_options& options, interpolation method) {
@@ -220,6 +229,11 @@ array quantile(const array& a, double q, std::optional<integer> axis, bool keepd
   return quantile(a, q, op::options_of(axis, keepdims), method);
 }
 
+array quantile(const array& a, const std::vector<double>& q, const reduce_options& options,
+               interpolation method) {
+  return stack_of("quantile", "q", q, [&](double at) { return quantile(a, at, options, method); });
+}
+
 array percentile(const array& a, double p, const reduce_options& options, interpolation method) {
   if (!(p >= 0 && p <= 100))
     throw value_error(fmt::format("percentile: p is {}, must lie in [0, 100]", p));
@@ -228,10 +242,8 @@ array percentile(const array& a, double p, const reduce_options& options, interp
 
 array percentile(const array& a, const std::vector<double>& p, const reduce_options& options,
                  interpolation method) {
-  std::vector<array> all;
-  for (const double one : p) all.push_back(percentile(a, one, options, method));
-  if (all.empty()) throw value_error("percentile: no p is given");
-  return named("percentile", [&] { return stack(all, 0); });
+  return stack_of("percentile", "p", p,
+                  [&](double at) { return percentile(a, at, options, method); });
 }
 
 array median(const array& a, const reduce_options& options) {

@@ -111,7 +111,9 @@ class trainer {
 
   /// One step: forward, backward, update, all enqueued. Returns the loss, on the first device,
   /// before the update. All arrays of the batch have the same first extent. Throws the exceptions
-  /// of the model, the loss and the optimiser, without changing the trainer.
+  /// of the model, the loss and the optimiser, shape_error for arrays of different first extents
+  /// and for a loss of several elements, dtype_error for a loss that is not floating, without
+  /// changing the trainer.
   array step(const std::vector<array>& batch) {
     if (run_.measures_members) leave_out_slow_members(batch);
     const parallel_step done = run_.gradients(batch);
