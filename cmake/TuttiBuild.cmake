@@ -25,7 +25,8 @@ set(TUTTI_PLUGIN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/tutti/plugins)
 # Every target of the project links tutti_options, for warnings and sanitizers, or tutti_warnings.
 add_library(tutti_warnings INTERFACE)
 target_compile_options(tutti_warnings INTERFACE
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -Wnon-virtual-dtor>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wshadow=local>
   $<$<COMPILE_LANG_AND_ID:C,GNU,Clang>:-Wall -Wextra>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC bug 105651 and similar: false alarms on "text" + std::string, and more of them with precompiled
@@ -36,7 +37,6 @@ endif()
 if(TUTTI_UNITS)
   # File-local names are visible to the other files of a unit.
   target_compile_options(tutti_warnings INTERFACE
-    $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wno-shadow>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 if(TUTTI_WERROR)

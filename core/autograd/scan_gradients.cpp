@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Derivatives of cumulative operations: scans in the opposite direction.
-#include <cmath>
 
 #include "autograd/gradients.hpp"
 #include "op/along.hpp"

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <string>

@@ -15,24 +15,13 @@ namespace tutti::base {
 
 /// Throws the error being handled again, with `op` instead of the name before the first colon. Only
 /// for errors of arguments: errors of a device refer to the step that it ran.
-/// If `steps` are given, errors of functions with other names keep these.
-[[noreturn]] TUTTI_INTERNAL_API void rethrow_named(
-    std::string_view op, std::initializer_list<std::string_view> steps = {});
+[[noreturn]] TUTTI_INTERNAL_API void rethrow_named(std::string_view op,
+                                                   std::initializer_list<std::string_view> steps);
 
-/// The result of compose(); errors of its arguments are attributed to `op`.
+/// The result of compose(); errors of its arguments are attributed to `op`: all, or those named by
+/// `steps` where `compose` calls functions of the application.
 template <class F>
-auto named(std::string_view op, F&& compose) {
-  try {
-    return std::forward<F>(compose)();
-  } catch (const error&) {
-    rethrow_named(op);
-  }
-}
-
-/// The same for errors of the functions `steps` only. Use it where `compose` calls functions of the
-/// application, whose names its author knows.
-template <class F>
-auto named(std::string_view op, std::initializer_list<std::string_view> steps, F&& compose) {
+auto named(std::string_view op, F&& compose, std::initializer_list<std::string_view> steps = {}) {
   try {
     return std::forward<F>(compose)();
   } catch (const error&) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <memory>
 #include <new>
-#include <utility>
 
 #include "dlpack/types.hpp"
 #include "graph/build.hpp"

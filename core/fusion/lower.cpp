@@ -4,7 +4,6 @@
 #include "fusion/lower.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "fusion/iteration_space.hpp"

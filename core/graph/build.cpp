@@ -4,7 +4,6 @@
 #include "graph/build.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 

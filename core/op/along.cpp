@@ -3,8 +3,6 @@
 // One axis of an array before the others: reshapes, and moves along the axis by flat indices.
 #include "op/along.hpp"
 
-#include <numeric>
-
 namespace tutti {
 namespace op {
 namespace {

@@ -4,7 +4,6 @@
 #include "op/operands.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "semantics/host_math.hpp"

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <boost/dll/shared_library.hpp>
-#include <cstdlib>
 #include <exception>
 #include <system_error>
 

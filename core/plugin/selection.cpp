@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
-#include <limits>
 
 #include "tutti/error.hpp"
 

@@ -38,7 +38,7 @@ data_parallel::stateful_function member_step(const layer& model, const batch_los
 // used.
 template <class F>
 auto named_step(std::string_view op, F&& make) {
-  return base::named(op, {"data_parallel", "value_and_grad"}, std::forward<F>(make));
+  return base::named(op, std::forward<F>(make), {"data_parallel", "value_and_grad"});
 }
 
 data_parallel member_gradients(const data_parallel::stateful_function& step,

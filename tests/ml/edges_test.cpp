@@ -235,11 +235,11 @@ BOOST_AUTO_TEST_CASE(dtypes_of_results) {
 }
 
 BOOST_AUTO_TEST_CASE(constant_and_extreme_samples) {
-  const array same = tutti::full({5, 2}, 0.1, dtype::f32);
-  BOOST_TEST(matches(ml::standard_scaler().fit_transform(same),
+  const array constant = tutti::full({5, 2}, 0.1, dtype::f32);
+  BOOST_TEST(matches(ml::standard_scaler().fit_transform(constant),
                      {{5, 2}, std::vector<double>(10, 0.0)}, {.absolute = 1e-7}));
-  BOOST_TEST(
-      matches(ml::min_max_scaler().fit_transform(same), {{5, 2}, std::vector<double>(10, 0.0)}));
+  BOOST_TEST(matches(ml::min_max_scaler().fit_transform(constant),
+                     {{5, 2}, std::vector<double>(10, 0.0)}));
   const array holed = array::from<float>({{1, 2}, {NAN, 4}, {3, 6}});
   const dense scaled = read(ml::min_max_scaler().fit_transform(holed));
   for (std::int64_t i = 0; i < 3; ++i) {

@@ -40,9 +40,9 @@ BOOST_AUTO_TEST_CASE(missing_values_go_right) {
   m.fit(x, y);
   BOOST_TEST(matches(m.predict(x), read(y), {.absolute = 1e-5}));
   // A model that has split nothing gives the mean to whatever comes.
-  const array same = tutti::ones({4, 1});
+  const array constant = tutti::ones({4, 1});
   ml::hist_gradient_boosting_regressor flat({.iterations = 2, .max_depth = 2});
-  flat.fit(same, array::from<float>({1, 2, 3, 6}));
+  flat.fit(constant, array::from<float>({1, 2, 3, 6}));
   BOOST_TEST(matches(flat.predict(x), {{7}, std::vector<double>(7, 3.0)}, {.absolute = 1e-6}));
 }
 

@@ -77,15 +77,15 @@ BOOST_AUTO_TEST_CASE(names_are_a_tree) {
 
 BOOST_AUTO_TEST_CASE(branches_are_joined_along_an_axis) {
   const nn::layer twice = nn::activate([](const array& x) { return x * 2; });
-  const nn::layer same = nn::activate([](const array& x) { return x; });
+  const nn::layer identity = nn::activate([](const array& x) { return x; });
   const array x = tutti::arange(6).reshape({2, 3}).astype(dtype::f64);
-  const array y = nn::parallel({same, twice}).apply({}, x);
+  const array y = nn::parallel({identity, twice}).apply({}, x);
   BOOST_TEST((y.shape() == shape{2, 6}));
   BOOST_TEST(tutti::all(y == tutti::concatenate({x, x * 2}, 1)).item<bool>());
-  BOOST_TEST((nn::parallel({same, twice}, {.axis = 0}).apply({}, x).shape() == shape{4, 3}));
+  BOOST_TEST((nn::parallel({identity, twice}, {.axis = 0}).apply({}, x).shape() == shape{4, 3}));
   const nn::layer rows = nn::activate([](const array& v) { return v({{0, 1}}); });
-  FAILS(shape_error, nn::parallel({same, rows}).apply({}, x), "");
-  FAILS(shape_error, nn::parallel({same, rows}, {nn::merge::sum}).apply({}, x),
+  FAILS(shape_error, nn::parallel({identity, rows}).apply({}, x), "");
+  FAILS(shape_error, nn::parallel({identity, rows}, {nn::merge::sum}).apply({}, x),
         "branches 0 and 1 give [2,3] and [1,3]");
   FAILS(shape_error, nn::residual(rows).apply({}, x), "the body gives [1,3], the shortcut [2,3]");
   FAILS(value_error, nn::parallel({}), "parallel: no layers");

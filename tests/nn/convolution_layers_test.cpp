@@ -51,9 +51,9 @@ BOOST_AUTO_TEST_CASE(transposed_convolutions_of_layers) {
       two.apply(p, image),
       tutti::conv_transpose2d(image, p[0], {.stride = 2, .groups = 2}) + p[1].reshape({6, 1, 1}));
   const array last = image.transpose({0, 2, 3, 1});
-  const nn::layer same = nn::conv_transpose2d(
+  const nn::layer behind = nn::conv_transpose2d(
       4, 6, 3, {1}, {.stride = 2, .groups = 2, .order = channel_order::last}, dtype::f64);
-  check_equal(same.apply(p, last), two.apply(p, image).transpose({0, 2, 3, 1}));
+  check_equal(behind.apply(p, last), two.apply(p, image).transpose({0, 2, 3, 1}));
   const nn::layer one = nn::conv_transpose1d(4, 2, 2, {1}, {}, dtype::f64);
   BOOST_TEST((one.apply(one.parameters(), image.reshape({2, 4, 9})).shape() == shape{2, 2, 10}));
   const nn::layer three = nn::conv_transpose3d(4, 1, 2, {1}, {}, dtype::f64);

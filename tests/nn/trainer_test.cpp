@@ -158,9 +158,9 @@ BOOST_AUTO_TEST_CASE(trainer_refuses) {
   // Functions of the application's loss keep their names.
   const auto step_of = [&](nn::batch_loss of) { nn::trainer(model, nn::adam(), of).step(batch); };
   FAILS(shape_error, step_of([](const array& y, const list&) { return y; }),
-        "trainer::step: the loss must have one element, got shape [");
+        "trainer::step: the function's value must have one element, got shape [");
   FAILS(dtype_error, step_of([](const array& y, const list&) { return count_nonzero(y); }),
-        "trainer::step: the loss must be floating, got i64");
+        "trainer::step: the function's value must be floating, got i64");
   FAILS(shape_error,
         step_of([](const array& y, const list&) { return mean(y + tutti::ones({99})); }),
         "add: shapes do not broadcast");

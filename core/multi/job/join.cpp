@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 

@@ -4,7 +4,6 @@
 // once by what connects the devices of the ranks.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <deque>
 #include <numeric>
 

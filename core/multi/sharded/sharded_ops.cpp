@@ -4,7 +4,6 @@
 // collectives.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <limits>
 #include <optional>
 

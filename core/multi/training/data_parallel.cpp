@@ -25,15 +25,6 @@ std::vector<array> rows_of(const std::vector<array>& batch, std::int64_t first, 
   return out;
 }
 
-void check_loss(const array& loss) {
-  if (loss.size() != 1)
-    throw shape_error("data_parallel: the loss must have one element, got shape " +
-                      loss.shape().str());
-  if (!is_floating(loss.dtype()))
-    throw dtype_error(
-        fmt::format("data_parallel: the loss must be floating, got {}", name(loss.dtype())));
-}
-
 // The loss of one member's rows times their fraction, and its gradients; sums over the pieces, each
 // of which starts with the state after the previous one.
 class member_step {
@@ -46,7 +37,6 @@ class member_step {
     std::vector<array> next;
     const auto weighted = [&](const std::vector<array>& p) {
       const loss_and_state done = step(p, state_, rows, key);
-      check_loss(done.loss);
       next.clear();
       for (const array& s : done.state) next.push_back(stop_gradient(s));
       return done.loss * share;

@@ -69,10 +69,6 @@ graph::operator_params params_of(const window_geometry& g, bool channels_last, c
   return convolution_of(p, channels_last, label);
 }
 
-bool is_one(const shape& of) {
-  return std::ranges::all_of(of, [](std::int64_t n) { return n == 1; });
-}
-
 // The convolution with windows of one element at every position.
 array product(const array& x, const array& w, bool last) {
   const array weights = reshape(w, {w.dim(0), w.dim(1)});
@@ -110,7 +106,8 @@ array convolution(const array& given_x, const array& given_w, const convolution_
     for (std::int64_t& n : g.before) n = 0;
   }
   // Products add a bias to columns only without a pass of its own, but have faster gradients.
-  if (groups == 1 && is_one(window) && is_one(g.stride) && !g.has_padding() && x.size() > 0 &&
+  const bool is_everywhere = !g.has_padding() && std::ranges::count(g.stride, 1) == spatial;
+  if (is_everywhere && groups == 1 && w.size() == outputs * channels && x.size() * w.size() > 0 &&
       (last || !has_bias || w.node()->is_traced()))
     return base::named(label, [&] { return op::cast(product(x, w, last), type, label); });
   shape w_extents = {groups, outputs / groups, channels / groups};

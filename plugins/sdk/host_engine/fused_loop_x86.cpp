@@ -92,9 +92,9 @@ class writer : private operation_assembler {
     if (looks_up_) {
       L(words_);
       // As in math_f32_trig.cl; lookups read up to 16 words from each of the first four on.
-      for (const uint32_t word : {0x00000028u, 0xbe60db93u, 0x91054a7fu, 0x09d5f47du, 0x4d377036u,
+      for (const uint32_t bits : {0x00000028u, 0xbe60db93u, 0x91054a7fu, 0x09d5f47du, 0x4d377036u,
                                   0xd8a5664fu, 0x10e4107fu, 0x9458eaf7u})
-        dd(word);
+        dd(bits);
       for (int k = 8; k < 20; ++k) dd(0);
     }
     for (auto& [bits, label] : constants_) {

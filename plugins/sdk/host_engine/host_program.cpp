@@ -291,8 +291,8 @@ void host_program::state::run_map(const job& j) const {
   const uint64_t line = j.kept.extent[j.kept.rank - 1], band = line * tile_lines;
   // Parts begin with a line where an input repeats one, so that blocks share its copies.
   const uint64_t repeated = inputs.repeated_line();
-  const auto in_lines = [&](uint64_t points) {
-    return repeated <= points ? points / repeated * repeated : points;
+  const auto in_lines = [&](uint64_t count) {
+    return repeated <= count ? count / repeated * repeated : count;
   };
   const uint64_t least = by_tiles ? band : in_lines(elements_of_a_chunk);
   const uint64_t chunk_size = j.parallel ? least : j.last - j.first;
