@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(trainer_refuses) {
   FAILS(shape_error, step_of([](const array& y, const list&) { return y; }),
         "trainer::step: the function's value must have one element, got shape [");
   FAILS(dtype_error, step_of([](const array& y, const list&) { return count_nonzero(y); }),
-        "trainer::step: the function's value must be floating, got i64");
+        "trainer::step: the loss must be floating, got i64");
   FAILS(shape_error,
         step_of([](const array& y, const list&) { return mean(y + tutti::ones({99})); }),
         "add: shapes do not broadcast");

@@ -37,6 +37,9 @@ class member_step {
     std::vector<array> next;
     const auto weighted = [&](const std::vector<array>& p) {
       const loss_and_state done = step(p, state_, rows, key);
+      if (!is_floating(done.loss.dtype()))
+        throw dtype_error(fmt::format("data_parallel: the loss must be floating, got {}",
+                                      name(done.loss.dtype())));
       next.clear();
       for (const array& s : done.state) next.push_back(stop_gradient(s));
       return done.loss * share;
