@@ -150,7 +150,7 @@ array windows_of(const array& best, const array& of, const window_geometry& g, i
 // The gradient where are_small_and_apart(): an element has its window's cotangent if it is the
 // largest there. `seen` is what max_pool() saw.
 array spread_apart(const array& seen, const array& of, const window_geometry& g) {
-  const auto number = [](std::int64_t n) { return full({}, n, dtype::i32); };
+  const auto number = [&](std::int64_t n) { return full({}, n, dtype::i32, seen.device()); };
   winners best;
   std::int64_t size = 1;
   for (const std::int64_t n : g.window) size *= n;
@@ -194,9 +194,9 @@ array max_of_windows(const array& x, const window_geometry& g) {
 }
 
 // A lower bound of all elements.
-array lowest(dtype type) {
-  if (is_floating(type)) return full({}, -std::numeric_limits<double>::infinity(), type);
-  return full({}, iinfo(type).min, type);
+array lowest(dtype type, const device& on) {
+  if (is_floating(type)) return full({}, -std::numeric_limits<double>::infinity(), type, on);
+  return full({}, iinfo(type).min, type, on);
 }
 
 // ---- means
@@ -269,7 +269,7 @@ max_pool_result max_pool_with_indices(const array& given, const per_axis& window
     return {values, op::zeros_on(values.shape(), dtype::i64, op::device_of(given), label)};
   array x = op::cast(in.x, values.dtype(), label), places = places_in_planes(x);
   if (g.has_padding()) {
-    x = op::padded(x, g, 2, pad_mode::constant, lowest(values.dtype()));
+    x = op::padded(x, g, 2, pad_mode::constant, lowest(values.dtype(), x.device()));
     places = op::padded(places, g, 2, pad_mode::constant, std::int64_t{-1});
   }
   return {values, in_order(pooled({x, places}, g).place, options.order)};
@@ -286,7 +286,7 @@ array max_pool(const array& given, const per_axis& window, const pooling_options
     const shape to = pooled_shape(x, g);
     if (graph::checked_elements(to, type, label) == 0)
       return in_order(op::zeros_on(to, type, op::device_of(x), label), options.order);
-    if (g.has_padding()) x = op::padded(x, g, 2, pad_mode::constant, lowest(type));
+    if (g.has_padding()) x = op::padded(x, g, 2, pad_mode::constant, lowest(type, x.device()));
     return in_order(max_of_windows(x, g), options.order);
   });
 }

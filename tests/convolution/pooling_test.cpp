@@ -218,3 +218,18 @@ BOOST_AUTO_TEST_CASE(places_between_elements) {
                 return x.at({at[0], at[1], at[2] * 5 / 8, at[3] * 7 / 3});
               })));
 }
+
+BOOST_AUTO_TEST_CASE(pooling_and_padding_stay_on_the_device_of_their_input) {
+  const tutti::device there("reference");
+  const array x = upload_as<float>(random_dense({1, 2, 4, 4}, -1, 1, 1)).to(there);
+  const tutti::pooling_options padded{.padding = 1};
+  BOOST_TEST((tutti::max_pool(x, 2, padded).device() == there));
+  BOOST_TEST((tutti::max_pool_with_indices(x, 2, padded).indices.device() == there));
+  const auto pooled = [](const std::vector<array>& v) {
+    return tutti::sum(tutti::max_pool(v[0], 2));
+  };
+  BOOST_TEST((tutti::grad(pooled)({x})[0].device() == there));
+  const array none = tutti::pad(tutti::zeros({0, 3}, dtype::f32, there), {{1, 0}, {0, 2}});
+  BOOST_TEST((none.device() == there));
+  BOOST_TEST(matches(none, {{1, 5}, std::vector<double>(5, 0.0)}));
+}

@@ -127,8 +127,8 @@ array padded_with(const array& a, std::span<const pad_width> widths, const array
     steps[i] = 1;
     if (given) to = padded_shape(to, i, widths[static_cast<std::size_t>(i)], a.dtype());
   }
-  array base = broadcast_to(op::cast(value, a.dtype(), "pad"), to);
-  return a.size() == 0 ? base : op::update_region(base, a, starts, steps);
+  if (a.size() == 0) return full(to, value, a.dtype(), a.device());
+  return op::update_region(broadcast_to(op::cast(value, a.dtype(), "pad"), to), a, starts, steps);
 }
 
 // Element i along the axis counts[i] times.
