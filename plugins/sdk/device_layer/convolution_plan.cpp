@@ -19,7 +19,7 @@ constexpr int64_t most_columns = 512;
 constexpr int64_t enough_places = 256;  // of a band
 constexpr int64_t sums_bytes = 256 << 10;
 constexpr int64_t few_outputs = 4;  // vectors along more outputs would be nearly empty
-constexpr int64_t few_places = 25;  // of all members, for which packing would not pay
+constexpr int64_t few_places = 25;  // of all members: packing the weights would not pay
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
