@@ -129,25 +129,6 @@ static inline double tutti_sin_reduced_f64(double x, double r, double e, long q)
 }
 //@end
 
-//@fn tutti_sin_f64
-static inline double tutti_sin_f64(double x) {
-  long q;
-  double e;
-  double r = tutti_trig_f64(fabs(x), &q, &e);
-  return tutti_sin_reduced_f64(x, r, e, q);
-}
-//@end
-
-//@fn tutti_sin_near_f64
-// tutti_sin_f64 of |x| < 2^20.
-static inline double tutti_sin_near_f64(double x) {
-  long q;
-  double e;
-  double r = tutti_trig_near_f64(fabs(x), &q, &e);
-  return tutti_sin_reduced_f64(x, r, e, q);
-}
-//@end
-
 //@fn tutti_cos_reduced_f64
 static inline double tutti_cos_reduced_f64(double x, double r, double e, long q) {
   double z = r * r;
@@ -156,25 +137,6 @@ static inline double tutti_cos_reduced_f64(double x, double r, double e, long q)
   double y = q & 1 ? s : c;
   y = as_double(as_long(y) ^ (((q + 1) & 2) << 62));
   return fabs(x) < INFINITY ? y : NAN;
-}
-//@end
-
-//@fn tutti_cos_f64
-static inline double tutti_cos_f64(double x) {
-  long q;
-  double e;
-  double r = tutti_trig_f64(fabs(x), &q, &e);
-  return tutti_cos_reduced_f64(x, r, e, q);
-}
-//@end
-
-//@fn tutti_cos_near_f64
-// tutti_cos_f64 of |x| < 2^20.
-static inline double tutti_cos_near_f64(double x) {
-  long q;
-  double e;
-  double r = tutti_trig_near_f64(fabs(x), &q, &e);
-  return tutti_cos_reduced_f64(x, r, e, q);
 }
 //@end
 
@@ -205,22 +167,22 @@ static inline double tutti_tan_reduced_f64(double x, double r, double e, long q)
 }
 //@end
 
-//@fn tutti_tan_f64
-static inline double tutti_tan_f64(double x) {
+//@fn tutti_$_f64 for sin cos tan
+static inline double tutti_$_f64(double x) {
   long q;
   double e;
   double r = tutti_trig_f64(fabs(x), &q, &e);
-  return tutti_tan_reduced_f64(x, r, e, q);
+  return tutti_$_reduced_f64(x, r, e, q);
 }
 //@end
 
-//@fn tutti_tan_near_f64
-// tutti_tan_f64 of |x| < 2^20.
-static inline double tutti_tan_near_f64(double x) {
+//@fn tutti_$_near_f64 for sin cos tan
+// The same for |x| < 2^20.
+static inline double tutti_$_near_f64(double x) {
   long q;
   double e;
   double r = tutti_trig_near_f64(fabs(x), &q, &e);
-  return tutti_tan_reduced_f64(x, r, e, q);
+  return tutti_$_reduced_f64(x, r, e, q);
 }
 //@end
 

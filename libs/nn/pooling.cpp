@@ -129,8 +129,8 @@ bool are_small_and_apart(const window_geometry& g) {
   return size <= few;
 }
 
-// The cotangents of elements of all windows, each a row from an axis on: `of` where the number of
-// the element in its window is `best`, else 0. `first`: the number of the first one.
+// The cotangents of the windows' elements, a row for the axes from `axis` on: `of` for the element
+// whose number in its window is `best`, else 0. Numbers begin with `first`.
 array windows_of(const array& best, const array& of, const window_geometry& g, int axis,
                  std::int64_t first) {
   const std::int64_t size = g.window[axis];
