@@ -18,10 +18,16 @@ static inline float tutti_sign_f32(float x) {
 }
 //@end
 //@fn tutti_minimum_f32
-static inline float tutti_minimum_f32(float x, float y) { return ((y < x) | (y != y)) ? y : x; }
+static inline float tutti_minimum_f32(float x, float y) {
+  const float smaller = y < x ? y : x;
+  return y != y ? y : smaller;
+}
 //@end
 //@fn tutti_maximum_f32
-static inline float tutti_maximum_f32(float x, float y) { return ((y > x) | (y != y)) ? y : x; }
+static inline float tutti_maximum_f32(float x, float y) {
+  const float larger = y > x ? y : x;
+  return y != y ? y : larger;
+}
 //@end
 
 //@fn tutti_logaddexp_f32

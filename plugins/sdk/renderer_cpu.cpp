@@ -132,18 +132,18 @@ void program::cpu_inner() {
   if (layout_.finds_index()) {
     out_.line("const ", index_, " linear = line * n", rank - 1, " + start;");
   }
-  cpu_inner_row();
+  cpu_inner_row("$n");
   out_.line("}");
   store_result("kept_index");
   out_.line("}");
 }
 
-// One contiguous line of a reduction: accumulator lanes, the remainder, and a final fold.
-void program::cpu_inner_row() {
+// One contiguous line of a reduction: element i is added to lane i % count, and the lanes are
+// folded. `visited`: how many of the $n lanes the loop over the last_lanes last elements visits.
+void program::cpu_inner_row(const std::string& visited) {
   const uint32_t inner = layout_.rank() - 1;
   const uint32_t lanes = dtype_size(layout_.accumulator) >= 8 ? 32 : 64;
   const std::string count = std::to_string(lanes);
-  const int halvings = lanes == 32 ? 5 : 6;
   const bool index = layout_.finds_index();
   const auto at = [&](const std::string& i) {
     return [this, i, inner](uint32_t n) {
@@ -155,36 +155,64 @@ void program::cpu_inner_row() {
     };
   };
   hoisted_loads(at("0"));
-  out_.line(index_, " i = 0;");
-  declare_total("tail");
-  out_.line("if (length >= ", count, ") {");
   out_.line(accumulator_type(), " lane[", count, "];");
   out_.line("for (int j = 0; j < ", count, "; ++j) lane[j] = ", identity(), ";");
   if (index) {
     out_.line(position_type(), " lane_at[", count, "];");
-    out_.line("for (int j = 0; j < ", count, "; ++j) lane_at[j] = tail_at;");
+    out_.line("for (int j = 0; j < ", count, "; ++j) lane_at[j] = ", no_position(), ";");
   }
+  const auto add_lanes = [&](const std::string& number, const char* condition) {
+    vector_pragma();
+    out_.line("for (int j = 0; j < ", number, "; ++j) {");
+    out_.line(accumulator_type(), " next = lane[j];");
+    if (index) out_.line(position_type(), " next_at = lane_at[j];");
+    out_.line(condition, "{");
+    body(at("i + j"), true, "");
+    combine("next", reduced_value(), "next_at", "linear + i + j");
+    out_.line("}");
+    out_.line("lane[j] = next;");
+    if (index) out_.line("lane_at[j] = next_at;");
+    out_.line("}");
+  };
+  out_.line(index_, " i = 0;");
   out_.line("for (; i + ", count, " <= length; i += ", count, ") {");
+  add_lanes(count, "");
+  out_.line("}");
+  out_.line("const int last_lanes = (int)(length - i);");
+  out_.line("if (last_lanes > 0) {");
+  add_lanes(replaced(visited, "$n", count), "if (j < last_lanes) ");
+  out_.line("}");
+  fold_lanes(lanes);
+}
+
+// Halves the lanes until one is left. The position of the best value is the least one of the lanes
+// with this value; if it is NaN, of the lanes with a NaN.
+void program::fold_lanes(uint32_t lanes) {
+  const std::string count = std::to_string(lanes);
+  const auto halve = [&](const std::string& array, const std::string& better) {
+    uint32_t halvings = 0;
+    while (lanes >> halvings > 1) ++halvings;
+    out_.line(replaced(text_of(words_.unroll), "$n", std::to_string(halvings)));
+    out_.line("for (int w = ", count, " / 2; w > 0; w /= 2) {");
+    out_.line("for (int j = 0; j < w; ++j) ", array, "[j] = ", better, ";");
+    out_.line("}");
+  };
+  if (!layout_.finds_index()) {
+    halve("lane", combined("lane[j]", "lane[j + w]"));
+    return add_to_total("lane[0]", "");
+  }
+  out_.line(accumulator_type(), " best[", count, "];");
+  out_.line("for (int j = 0; j < ", count, "; ++j) best[j] = lane[j];");
+  halve("best", combined("best[j]", "best[j + w]"));
+  const char* nan = is_floating(layout_.accumulator) ? " | (lane[j] != lane[j])" : "";
+  out_.line("const ", accumulator_type(), " best_value = best[0];");
   vector_pragma();
   out_.line("for (int j = 0; j < ", count, "; ++j) {");
-  body(at("i + j"), true, "");
-  combine("lane[j]", reduced_value(), "lane_at[j]", "linear + i + j");
+  out_.line("const ", position_type(), " at = lane_at[j];");
+  out_.line("lane_at[j] = ((lane[j] == best_value)", nan, ") ? at : ", no_position(), ";");
   out_.line("}");
-  out_.line("}");
-  out_.line(replaced(text_of(words_.unroll), "$n", std::to_string(halvings)));
-  out_.line("for (int w = ", count, " / 2; w > 0; w /= 2) {");
-  out_.line("for (int j = 0; j < w; ++j) {");
-  combine("lane[j]", "lane[j + w]", "lane_at[j]", "lane_at[j + w]");
-  out_.line("}");
-  out_.line("}");
-  out_.line("tail = lane[0];");
-  if (index) out_.line("tail_at = lane_at[0];");
-  out_.line("}");
-  out_.line("for (; i < length; ++i) {");
-  body(at("i"), true, "");
-  combine("tail", reduced_value(), "tail_at", "linear + i");
-  out_.line("}");
-  add_to_total("tail", "tail_at");
+  halve("lane_at", "lane_at[j] < lane_at[j + w] ? lane_at[j] : lane_at[j + w]");
+  add_to_total("best_value", "lane_at[0]");
 }
 
 void program::cpu_outer() {

@@ -8,6 +8,8 @@ namespace tutti::sdk::detail {
 
 namespace {
 
+constexpr const char* last_lanes = "TUTTI_LAST_LANES($n, last_lanes)";
+
 void join_helpers(helpers& all, const helpers& more) {
   all.functions.insert(more.functions.begin(), more.functions.end());
   all.integers.insert(more.integers.begin(), more.integers.end());
@@ -88,7 +90,7 @@ void program::reduction_of_a_line(const std::string& name) {
     layout_.wide = false;
     declare_total("total");
     out_.line("const ", position_type(), " linear = 0;");
-    cpu_inner_row();
+    cpu_inner_row(last_lanes);
     layout_.wide = true;
     out_.line(acc, "* totals = (", acc, "*)into;");
     combine("*totals", "total", "*into_at", "first + total_at");
@@ -97,7 +99,7 @@ void program::reduction_of_a_line(const std::string& name) {
   }
   out_.line(acc, " total = *(", acc, "*)into;");
   if (compensates()) out_.line(acc, " lost = *(", acc, "*)losses;");
-  cpu_inner_row();
+  cpu_inner_row(last_lanes);
   out_.line("*(", acc, "*)into = total;");
   if (compensates()) out_.line("*(", acc, "*)losses = lost;");
   out_.line("}");

@@ -148,7 +148,8 @@ class program {
   void cpu_line_pointers(uint32_t inner, uint32_t operands);
   void cpu_line(uint32_t inner);
   void cpu_inner();
-  void cpu_inner_row();
+  void cpu_inner_row(const std::string& visited);
+  void fold_lanes(uint32_t lanes);
   void cpu_outer();
   bool loads_apart() const;
   void cpu_outer_rows(uint32_t rows);

@@ -66,8 +66,10 @@ std::string program::combined(const std::string& a, const std::string& b) {
     case TUTTI_REDUCE_PROD:
       return arithmetic(" * ");
     case TUTTI_REDUCE_MIN:
+    case TUTTI_REDUCE_ARGMIN:
       return extremum(" < ", "tutti_minimum_");
     case TUTTI_REDUCE_MAX:
+    case TUTTI_REDUCE_ARGMAX:
       return extremum(" > ", "tutti_maximum_");
     case TUTTI_REDUCE_ANY:
       return join("(", a, " | ", b, ")");

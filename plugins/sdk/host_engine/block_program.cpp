@@ -207,6 +207,15 @@ uint64_t bound_inputs::line() const {
   return 0;
 }
 
+bool bound_inputs::across_lines() const {
+  if (space->rank < 2) return false;
+  const uint32_t inner = space->rank - 1;
+  return std::any_of(access.begin(), access.end(), [&](const walk_access& a) {
+    return a.kind == walk_kind::strided && a.stride[inner] > 1 && a.stride[inner - 1] == 1 &&
+           transposes(a.element, space->extent[inner - 1]);
+  });
+}
+
 bool bound_inputs::repeats(size_t n) const {
   const walk_access& a = access[n];
   return a.kind == walk_kind::strided && space->rank > 1 && !copied &&
@@ -368,12 +377,14 @@ void block_registers::evaluate_rows(uint64_t first, uint64_t count, uint64_t row
   }
 }
 
-// Long lines and lines of single elements are read in place, one line at a time.
+// Long lines and lines of single elements are read in place, one line at a time, unless an input is
+// copied several lines at a time.
 void block_registers::evaluate_pieces(uint64_t first, uint64_t count, uint64_t done) {
   bool in_pieces = true;
   for (uint32_t n = 0; n < program_.results_.size(); ++n)
     in_pieces = in_pieces && !program_.is_input(n);
-  const bool by_lines = line_ >= block_program::least_line || (line_ > 0 && program_.has_singles_);
+  const bool by_lines = (line_ >= block_program::least_line && !inputs_->across_lines()) ||
+                        (line_ > 0 && program_.has_singles_);
   const uint64_t end = done + count;
   for (uint64_t piece = count; done < end; done += piece, first += piece) {
     if (in_pieces) piece = std::min<uint64_t>(end - done, block_program::most_of_piece);

@@ -118,6 +118,8 @@ struct bound_inputs {
   /// The number of points in a line if each input is dense or one element along it, else 0. Blocks
   /// within a line read inputs in place.
   uint64_t line() const;
+  /// Whether an input's lines are next to each other (transposes).
+  bool across_lines() const;
   /// Whether input n has the same line for all points of the other dimensions.
   bool repeats(size_t n) const;
   /// The length of lines if an input repeats one, else 1.

@@ -18,6 +18,14 @@ typedef unsigned long ulong;
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
 
+// The lanes of a reduction that a loop over the last elements of a line visits: all of them where
+// masks exclude the others, so that each vector of lanes is written as a whole.
+#ifdef __AVX512BW__
+#define TUTTI_LAST_LANES(lanes, last) lanes
+#else
+#define TUTTI_LAST_LANES(lanes, last) last
+#endif
+
 #define TUTTI_HOST static inline __attribute__((always_inline))
 
 // Up to tutti_piece complex numbers Z, as their real and their imaginary parts. Not shared either,

@@ -21,10 +21,14 @@ constexpr uint32_t map_block = 512;  // registers of a few instructions fit the 
 // columns. Long rows use many columns, because hardware prefetches along rows.
 constexpr uint32_t line_block = output_memory::most, least_columns = 256, most_columns = 1024;
 constexpr uint32_t rows_block = 8 * most_columns;
+// Columns of elements that are not next to each other are copied to lines, which fit the L1 cache
+// and are not a multiple of 4 KiB apart, where they would share a few of its sets.
+constexpr uint64_t copied_at_once = 2048;
 constexpr uint64_t elements_of_a_chunk = 16384;  // minimum per additional thread
 constexpr uint64_t totals_at_once = 1024;
 // Loops that join totals process a line in one call, and the totals of columns fit the L1 cache.
-constexpr uint64_t least_joined = 128, bytes_of_totals = 16384;
+// Where the totals do not divide a line, what is left over takes another call.
+constexpr uint64_t least_joined = 128, least_joined_in_two = 512, bytes_of_totals = 16384;
 constexpr uint64_t beyond_caches = uint64_t{32} << 20;  // written bytes
 // Tiles of strided reads, where a line exceeds the L1 cache.
 constexpr uint64_t tile_lines = 16, tile_columns = 64, worth_tiles = 1024;
@@ -147,6 +151,8 @@ struct host_program::state {
     }
   }
   bound_inputs bind(const job& j, const walk_space& space) const;
+  uint64_t least_joined_line(bool inner, uint64_t line) const;
+  bool reads_across_rows(const tutti_program_launch& launch) const;
   const block_program& program_for(const tutti_program_launch& launch) const;
 
   program_layout layout;
@@ -240,11 +246,31 @@ const block_program& host_program::state::program_for(const tutti_program_launch
   const uint32_t rank = layout.given_kept + (inner ? layout.given_reduced : 0);
   const uint64_t line = rank > 0 ? launch.extent[rank - 1] : 1;
   const bool single = layout.reduces() && !inner && line % least_columns == 1;
-  if (single) return program;
-  if (joining && line >= (joining->is_one_loop() ? least_joined / 2 : least_joined))
-    return *joining;
+  if (single || reads_across_rows(launch)) return program;
+  if (joining && line >= least_joined_line(inner, line)) return *joining;
   if (!by_lines) return program;
   return line >= block_program::least_line ? *by_lines : program;
+}
+
+uint64_t host_program::state::least_joined_line(bool inner, uint64_t line) const {
+  const uint64_t totals = fused_loop::row_totals(layout.accumulator);
+  if (inner && line % totals != 0) return least_joined_in_two;
+  if (inner && !is_floating(layout.accumulator)) return 2 * totals;
+  return joining->is_one_loop() ? least_joined / 2 : least_joined;
+}
+
+// Whether a reduction of columns reads an array across its rows, which are copied to lines.
+bool host_program::state::reads_across_rows(const tutti_program_launch& launch) const {
+  if (!layout.reduces() || layout.reduce_layout == TUTTI_REDUCE_INNER || layout.given_kept == 0)
+    return false;
+  const uint32_t along = layout.given_kept - 1, across = along + layout.given_reduced;
+  for (uint32_t n = 0; n < layout.inputs; ++n) {
+    const int64_t* stride = launch.inputs[n].stride;
+    if (stride[along] > 1 && stride[across] == 1 &&
+        transposes(layout.element_bytes[n], launch.extent[across]))
+      return true;
+  }
+  return false;
 }
 
 bound_inputs host_program::state::bind(const job& j, const walk_space& space) const {
@@ -410,6 +436,9 @@ void host_program::state::run_outer(const job& j, const reduction_shape& s) cons
   const bool joins = j.program.joins();
   const uint64_t enough = !joins ? j.plan.main_groups : j.threads > 1 ? 2 * j.threads : 1;
   uint64_t columns = joins ? bytes_of_totals / dtype_size(layout.accumulator) : most_columns;
+  if (reads_across_rows(j.launch))
+    columns = std::clamp<uint64_t>(copied_at_once / std::max<uint64_t>(s.reduced, 1) / 16 * 16, 64,
+                                   most_columns - 16);
   while (columns > least_columns && rows * ceil_div(s.kept_inner, columns) * s.parts < enough)
     columns /= 2;
   const uint64_t blocks = ceil_div(s.kept_inner, columns);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -213,6 +214,71 @@ bool spread_short(uint32_t element, uint64_t length, const std::byte* from, int6
   }
 }
 
+// The elements of both rows in turn, from half `Half` of each.
+template <size_t Half, typename Row, size_t... I>
+Row interleave(Row a, Row b, std::index_sequence<I...>) {
+  constexpr size_t count = sizeof...(I);
+  return __builtin_shufflevector(a, b, (Half * count / 2 + I / 2 + I % 2 * count)...);
+}
+
+// to[c][r] = from[r][c] for rows of adjacent elements, in squares of 16-byte registers. Row steps
+// in bytes.
+template <typename T>
+void transpose(const std::byte* from, int64_t from_row, std::byte* to, int64_t to_row,
+               uint64_t rows, uint64_t columns) {
+  typedef T square_row __attribute__((vector_size(16)));
+  constexpr uint64_t side = sizeof(square_row) / sizeof(T);
+  constexpr auto all = std::make_index_sequence<side>();
+  const auto at = [](auto* first, uint64_t row, int64_t step, uint64_t column) {
+    return first + static_cast<int64_t>(row) * step + column * sizeof(T);
+  };
+  const uint64_t rest = columns % side, whole_rows = rows - rows % side;
+  const uint64_t whole_columns = rest >= side / 2 ? columns : columns - rest;
+  for (uint64_t r = 0; r < whole_rows; r += side) {
+    for (uint64_t done = 0; done < whole_columns; done += side) {
+      const uint64_t c = std::min(done, whole_columns - side);
+      square_row square[side], next[side];
+#pragma GCC unroll 16
+      for (uint64_t k = 0; k < side; ++k)
+        std::memcpy(&square[k], at(from, r + k, from_row, c), sizeof square[k]);
+#pragma GCC unroll 4
+      for (uint64_t halved = side; halved > 1; halved /= 2) {
+#pragma GCC unroll 8
+        for (uint64_t k = 0; k < side / 2; ++k) {
+          next[2 * k] = interleave<0>(square[k], square[k + side / 2], all);
+          next[2 * k + 1] = interleave<1>(square[k], square[k + side / 2], all);
+        }
+#pragma GCC unroll 16
+        for (uint64_t k = 0; k < side; ++k) square[k] = next[k];
+      }
+#pragma GCC unroll 16
+      for (uint64_t k = 0; k < side; ++k)
+        std::memcpy(at(to, c + k, to_row, r), &square[k], sizeof square[k]);
+    }
+  }
+  for (uint64_t c = 0; c < columns; ++c) {
+    const uint64_t first = c < whole_columns ? whole_rows : 0;
+    copy_elements<T>(at(from, first, from_row, c), from_row, at(to, c, to_row, first), sizeof(T),
+                     rows - first);
+  }
+}
+
+// Returns whether there are squares to transpose.
+bool transpose_lines(uint32_t element, const std::byte* from, int64_t from_row, std::byte* to,
+                     int64_t to_row, uint64_t rows, uint64_t columns) {
+  if (!transposes(element, std::min(rows, columns))) return false;
+  switch (element) {
+    case 1:
+      return transpose<uint8_t>(from, from_row, to, to_row, rows, columns), true;
+    case 2:
+      return transpose<uint16_t>(from, from_row, to, to_row, rows, columns), true;
+    case 4:
+      return transpose<uint32_t>(from, from_row, to, to_row, rows, columns), true;
+    default:
+      return transpose<uint64_t>(from, from_row, to, to_row, rows, columns), true;
+  }
+}
+
 // One side of a copy: the address of its first element, and the element and line steps in bytes.
 template <typename Byte>
 struct line_steps {
@@ -228,6 +294,13 @@ void copy_lines(uint32_t element, const line_steps<const std::byte>& from,
     return;
   if (lines > 1 && from.element == 0 && to.element == element &&
       spread_short(element, length, from.first, from.line, to.first, to.line, lines))
+    return;
+  // Lines next to each other are read or written across.
+  if (from.line == element && to.element == element && from.element != element &&
+      transpose_lines(element, from.first, from.element, to.first, to.line, length, lines))
+    return;
+  if (to.line == element && from.element == element && to.element != element &&
+      transpose_lines(element, from.first, from.line, to.first, to.element, lines, length))
     return;
   for (uint64_t i = 0; i < lines; ++i) {
     const auto n = static_cast<int64_t>(i);
@@ -364,6 +437,8 @@ void scatter(const walk_space& space, const walk_access& access, const walk_poin
     block += static_cast<int64_t>(lines) * bytes;
   });
 }
+
+bool transposes(uint32_t element, uint64_t lines) { return element <= 8 && lines * element >= 16; }
 
 void fill_block(const std::byte* value, uint32_t element, uint64_t count, std::byte* block) {
   copy_line(element, value, 0, block, element, count);

@@ -51,6 +51,9 @@ void gather(const walk_space& space, const walk_access& access, const walk_point
 /// `streams`: lines bypass the caches where possible.
 void scatter(const walk_space& space, const walk_access& access, const walk_point& from,
              const std::byte* block, uint64_t count, std::byte* base, bool streams = false);
+/// Whether as many adjacent lines of elements are copied in squares, which takes a fraction of the
+/// time of one line after the other.
+bool transposes(uint32_t element, uint64_t lines);
 /// block[0, count) = *value.
 void fill_block(const std::byte* value, uint32_t element, uint64_t count, std::byte* block);
 

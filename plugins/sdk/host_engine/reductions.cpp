@@ -29,7 +29,7 @@ void add_rows(const routines::reduction_row& row, const row_of_lanes& to, const 
   }
 }
 
-// The totals of a segment of each of some lines, and the values behind them that are left over.
+// The totals of a segment of each of some lines.
 struct joined_segments {
   static constexpr uint64_t most_lines = 8;
   explicit joined_segments(const reduction_totals& of) : totals(of) {}
@@ -37,23 +37,23 @@ struct joined_segments {
   const reduction_totals& totals;
   const uint64_t cycle = fused_loop::row_totals(totals.row->accumulator);
   uint64_t first = 0, end = 0;  // points
-  uint64_t length = 0;          // values of a line
-  alignas(64) std::byte values[most_lines * 2048];
+  uint64_t length = 0;          // totals of a line
+  alignas(64) std::byte values[most_lines * 1024];
 
   // The loop that computes the values of `count` points from `point` on, of each of `lines` lines,
   // also adds them to the totals of the line, which are then reduced like the line of a routine.
   void join(uint64_t point, uint64_t count, uint64_t lines, block_registers& registers) {
-    const uint64_t rest = count % cycle, whole = count - rest, of_line = whole > 0 ? cycle : 0;
-    length = of_line + rest;
+    const uint64_t rest = count % cycle, whole = count - rest;
+    length = std::min(count, cycle);
     const auto all = static_cast<long>(lines * length);
     const auto widen = registers.widens();
-    alignas(64) std::byte narrow[most_lines * 1024];
+    alignas(64) std::byte narrow[most_lines * 512];
     std::byte* const to = widen != nullptr ? narrow : values;
     totals.row->start(to, nullptr, widen != nullptr ? (all + 1) / 2 : all);
     const uint64_t element = widen != nullptr ? totals.element / 2 : totals.element;
     const auto step = static_cast<int64_t>(length * element);
     if (whole > 0) registers.join(point, whole, to, cycle, lines, step);
-    if (rest > 0) registers.join(point + whole, rest, to + of_line * element, 0, lines, step);
+    if (rest > 0) registers.join(point + whole, rest, to, 0, lines, step);
     const void* const from = narrow;
     if (widen != nullptr) widen(&from, values, all);
   }
@@ -81,42 +81,50 @@ void reduce_inner(const reduction_shape& s, uint64_t first, uint64_t last, uint6
   const uint64_t end_of_units =
       (last - 1) / s.parts * s.reduced + begin_of(bound((last - 1) % s.parts + 1));
   uint64_t computed = 0, computed_end = 0;
-  alignas(16) std::byte lost[16];
   joined_segments joined(totals);
+  // Adds `length` values from element `linear` of a row on to total `to`; `unit`: the first row of
+  // those that may be computed at once.
+  const auto add = [&](uint64_t unit, uint64_t point, uint64_t linear, uint64_t length, uint64_t to,
+                       std::byte* lost) {
+    const std::byte* values = registers.in_place(point, length);
+    if (registers.joins()) {
+      if (point < joined.first || point >= joined.end) {
+        // Short lines of one segment each are computed at once.
+        const uint64_t lines = registers.takes_rows() && s.steps == 1
+                                   ? std::min(joined_segments::most_lines, last - unit)
+                                   : 1;
+        joined.join(point, length, lines, registers);
+        joined.first = point;
+        joined.end = point + (lines - 1) * s.reduced + 1;
+      }
+      values = joined.values + (point - joined.first) / s.reduced * joined.length * totals.element;
+      length = joined.length;
+    }
+    if (values == nullptr && point + length > computed_end) {
+      // Computes several whole lines at once if they fit.
+      const uint64_t lines = registers.block() / s.reduced_inner * s.reduced_inner;
+      const uint64_t count = std::max(length, std::min(lines, end_of_units - point));
+      registers.evaluate(point, count);
+      computed = point;
+      computed_end = point + count;
+    }
+    if (values == nullptr) values = registers.result(0) + (point - computed) * totals.element;
+    totals.row->line(values, static_cast<long>(linear), static_cast<long>(length), totals.value(to),
+                     totals.index(to), lost);
+  };
   for (uint64_t unit = first; unit < last; ++unit) {
+    alignas(16) std::byte lost[16] = {};
+    if (s.steps == 1 && s.parts == 1) {
+      add(unit, unit * s.reduced, 0, s.reduced, unit - origin, lost);
+      continue;
+    }
     const uint64_t kept_index = unit / s.parts, part = unit % s.parts;
     const uint64_t to = s.parts > 1 ? part * s.kept + kept_index : unit - origin;
-    totals.row->start(lost, totals.index(to), 1);
-    totals.row->start(totals.value(to), totals.index(to), 1);
-    for (uint64_t step = bound(part); step < bound(part + 1); ++step) {
-      const uint64_t linear = begin_of(step), point = kept_index * s.reduced + linear;
-      uint64_t length = std::min(s.segment, s.reduced_inner - step % s.segments * s.segment);
-      const std::byte* values = registers.in_place(point, length);
-      if (registers.joins()) {
-        if (point < joined.first || point >= joined.end) {
-          // Short lines of one segment each are computed at once.
-          const uint64_t lines = registers.takes_rows() && s.steps == 1
-                                     ? std::min(joined_segments::most_lines, last - unit)
-                                     : 1;
-          joined.join(point, length, lines, registers);
-          joined.first = point;
-          joined.end = point + (lines - 1) * s.reduced + 1;
-        }
-        values =
-            joined.values + (point - joined.first) / s.reduced * joined.length * totals.element;
-        length = joined.length;
-      }
-      if (values == nullptr && point + length > computed_end) {
-        // Computes several whole lines at once if they fit.
-        const uint64_t lines = registers.block() / s.reduced_inner * s.reduced_inner;
-        const uint64_t count = std::max(length, std::min(lines, end_of_units - point));
-        registers.evaluate(point, count);
-        computed = point;
-        computed_end = point + count;
-      }
-      if (values == nullptr) values = registers.result(0) + (point - computed) * totals.element;
-      totals.row->line(values, static_cast<long>(linear), static_cast<long>(length),
-                       totals.value(to), totals.index(to), lost);
+    const uint64_t end = bound(part + 1);
+    for (uint64_t step = bound(part); step < end; ++step) {
+      const uint64_t linear = begin_of(step);
+      const uint64_t length = std::min(s.segment, s.reduced_inner - step % s.segments * s.segment);
+      add(unit, kept_index * s.reduced + linear, linear, length, to, lost);
     }
   }
 }
