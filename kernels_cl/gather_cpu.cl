@@ -9,12 +9,12 @@
 #define PREFETCH(p) __builtin_prefetch((const void*)(uintptr_t)(p))
 #endif
 
-// Rows in random order are prefetched; the hardware prefetches a row after its first lines.
+// Rows in random order are prefetched; the hardware prefetches a row after its first lines. A
+// macro, because GCC 12 removes calls of a function that only prefetches.
 #ifdef PREFETCH
 #define AHEAD 16
-static inline void fetch_row(global const T* row, long width) {
-  for (int n = 0; n < 4; ++n) PREFETCH(row + min(n * 64 / (long)sizeof(T), width - 1));
-}
+#define FETCH_ROW(row, width) \
+  for (int n = 0; n < 4; ++n) PREFETCH((row) + min(n * 64 / (long)sizeof(T), (width)-1))
 #endif
 
 // Rows of one element: handles [first, last) of all positions (o, i), row by row.
@@ -105,7 +105,7 @@ KERNEL void tutti_take(global T* target, global const T* source, global const IN
 #ifdef PREFETCH
     if (g.blocks == 1 && from_step == 1 && i + AHEAD < g.picks) {
       const long next = clamp((long)index[g.index_offset + i + AHEAD], 0L, g.rows - 1);
-      fetch_row(from + (next - r) * g.source_stride[1], width);
+      FETCH_ROW(from + (next - r) * g.source_stride[1], width);
     }
 #endif
     if (to_step == 1 && from_step == 1) {
@@ -280,7 +280,7 @@ KERNEL void tutti_scatter(global T* target, global const T* source,
       for (int k = 0; k < found; ++k) {
 #ifdef PREFETCH
         if (to_step == 1 && k + AHEAD < found)
-          fetch_row(to + row[pick[k + AHEAD]] * g.target_stride[1], width);
+          FETCH_ROW(to + row[pick[k + AHEAD]] * g.target_stride[1], width);
 #endif
         const long r = row[pick[k]];
         global T* t = to + r * g.target_stride[1];

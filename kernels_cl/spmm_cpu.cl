@@ -56,9 +56,17 @@ static inline long row_at(global const INDEX* starts, long rows, long elements, 
 #if WANTS(tutti_spmv)
 // In variables, which stay in registers.
 #define EACH_SUM(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
-#define PRODUCT(n) times(values[k + n], b[row_of_b(columns[k + n], last)])
+#define PRODUCT(n) times(values[k + n], b[row[n]])
 #define FIRST(n) number s##n = PRODUCT(n);
 #define NEXT(n) s##n = plus(s##n, PRODUCT(n));
+
+// The rows of SUMS columns, in vectors.
+static inline void rows_of_b(global const INDEX* columns, INDEX last, INDEX* row) {
+  for (int n = 0; n < SUMS; ++n) {
+    const INDEX least_row = columns[n] < 0 ? 0 : columns[n];
+    row[n] = least_row < last ? least_row : last;
+  }
+}
 
 KERNEL void tutti_spmv(ROW_ARGUMENTS, const tutti_spmm_shape g) {
   SHARE_OF_ROWS
@@ -67,8 +75,11 @@ KERNEL void tutti_spmv(ROW_ARGUMENTS, const tutti_spmm_shape g) {
     const long end = start_of(starts, m + 1, K);
     number sum = no_number();
     if (end - k >= 2 * SUMS) {
+      INDEX row[SUMS];
+      rows_of_b(columns + k, last, row);
       EACH_SUM(FIRST)
       for (k += SUMS; k + SUMS <= end; k += SUMS) {
+        rows_of_b(columns + k, last, row);
         EACH_SUM(NEXT)
       }
       sum = plus(plus(plus(s0, s4), plus(s2, s6)), plus(plus(s1, s5), plus(s3, s7)));

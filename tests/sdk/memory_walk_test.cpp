@@ -62,9 +62,14 @@ BOOST_AUTO_TEST_CASE(strided_lines_to_and_from_blocks) {
                             {{7}, {3}, 2},
                             {{7}, {-2}, 20},
                             {{4, 3}, {3, 1}, 0},
-                            {{4, 3}, {6, 1}, 5},    // every second pixel of three channels
-                            {{4, 3}, {-5, 1}, 20},  // in reverse
-                            {{4, 2}, {1, 4}, 0},    // transposed
+                            {{4, 3}, {6, 1}, 5},     // every second pixel of three channels
+                            {{4, 3}, {-5, 1}, 20},   // in reverse
+                            {{4, 2}, {1, 4}, 0},     // transposed
+                            {{18, 19}, {1, 20}, 0},  // in squares of every element size
+                            {{16, 17}, {1, 17}, 3},
+                            {{5, 23}, {1, 11}, 1},
+                            {{11, 9}, {1, 40}, 0},
+                            {{2, 6, 7}, {180, 1, 6}, 4},
                             {{3, 1, 4}, {8, 0, 1}, 1},
                             {{3, 4, 3}, {40, 6, 1}, 7},
                             {{3, 4, 2}, {50, 2, 1}, 3},

@@ -27,7 +27,8 @@ constexpr size_t workspace_place =
     most_operands;  // among the addresses of a launch, after the views
 constexpr size_t constants_place = workspace_place + 1;
 constexpr size_t place_count = constants_place + 1;
-constexpr uint64_t few_groups = 4;          // not worth waking threads
+// Not worth waking threads, unless they are as many as the threads: each then has a large share.
+constexpr uint64_t few_groups = 4;
 constexpr int64_t small_product = 1 << 20;  // multiply-adds, likewise
 constexpr uint64_t converted_at_once = 8192;
 
@@ -60,15 +61,16 @@ kernel_routine kernel_for(host_routines set, const std::string& options, const c
 // Records the launches of the device layer.
 class step_maker final : public operator_launcher {
  public:
-  step_maker(host_routines set, std::vector<step>& to, std::vector<std::byte>& constants)
-      : set_(set), to_(to), constants_(constants) {}
+  step_maker(host_routines set, uint64_t threads, std::vector<step>& to,
+             std::vector<std::byte>& constants)
+      : set_(set), few_(std::min(few_groups, threads)), to_(to), constants_(constants) {}
 
   void keep(std::span<const std::byte> constants) override {
     constants_.assign(constants.begin(), constants.end());
   }
 
   void launch(const kernel_launch& k) override {
-    step s{kernel_for(set_, k.options, k.kernel), k.groups, k.groups < few_groups, {}, {}, {}};
+    step s{kernel_for(set_, k.options, k.kernel), k.groups, k.groups < few_, {}, {}, {}};
     for (const operand o : k.memory) {
       const size_t place = o == operand::workspace   ? workspace_place
                            : o == operand::constants ? constants_place
@@ -84,6 +86,7 @@ class step_maker final : public operator_launcher {
 
  private:
   host_routines set_;
+  uint64_t few_;
   std::vector<step>& to_;
   std::vector<std::byte>& constants_;
 };
@@ -244,7 +247,7 @@ struct host_operator_plan::state {
   }
 
   void plan_others(const device_description& device, const operator_call& call, host_routines set) {
-    step_maker maker(set, steps, constants);
+    step_maker maker(set, device.compute_units(), steps, constants);
     workspace_bytes = launch_operator(device, call, maker);
   }
 };

@@ -221,8 +221,8 @@ Row interleave(Row a, Row b, std::index_sequence<I...>) {
   return __builtin_shufflevector(a, b, (Half * count / 2 + I / 2 + I % 2 * count)...);
 }
 
-// to[c][r] = from[r][c] for rows of adjacent elements, in squares of 16-byte registers. Row steps
-// in bytes.
+// to[c][r] = from[r][c] for rows of adjacent elements, in squares of 16-byte registers; the last
+// square of some rows may overlap the one before. Row steps in bytes.
 template <typename T>
 void transpose(const std::byte* from, int64_t from_row, std::byte* to, int64_t to_row,
                uint64_t rows, uint64_t columns) {
