@@ -161,8 +161,9 @@ void program::cpu_inner_row(const std::string& visited) {
     out_.line(position_type(), " lane_at[", count, "];");
     out_.line("for (int j = 0; j < ", count, "; ++j) lane_at[j] = ", no_position(), ";");
   }
+  // LLVM may read elements whatever the condition says in a loop that is declared parallel.
   const auto add_lanes = [&](const std::string& number, const char* condition) {
-    vector_pragma();
+    if (*condition == '\0') vector_pragma();
     out_.line("for (int j = 0; j < ", number, "; ++j) {");
     out_.line(accumulator_type(), " next = lane[j];");
     if (index) out_.line(position_type(), " next_at = lane_at[j];");

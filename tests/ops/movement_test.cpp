@@ -214,6 +214,39 @@ BOOST_AUTO_TEST_CASE(moving_axes) {
   FAILS(index_error, tutti::moveaxis(x, 3, 0), "moveaxis");
 }
 
+// Lines that are long enough to be read in tiles, which end within a row, a column and an outer
+// axis.
+BOOST_AUTO_TEST_CASE(transposed_copies_in_tiles) {
+  const dense x = tabulate(
+      {3, 1030, 21}, [](const position& i) { return double((i[0] + 7 * i[1] + 5 * i[2]) % 90); });
+  const dense y =
+      tabulate({3, 21, 1030}, [](const position& i) { return double((i[1] + i[2]) % 30); });
+  const dense copy = tabulate({3, 21, 1030}, [&](const position& i) {
+    return x.at({i[0], i[2], i[1]});
+  });
+  const dense reversed = tabulate({21, 3, 1030}, [&](const position& i) {
+    return x.at({i[1], 1029 - i[2], i[0]});
+  });
+  const dense sums =
+      tabulate({3, 21, 1030}, [&](const position& i) { return copy.at(i) + y.at(i); });
+  const auto test = [&]<class T>(T) {
+    const array a = upload_as<T>(x), b = upload_as<T>(y);
+    const array across = tutti::transpose(a, {0, 2, 1});
+    BOOST_TEST(matches(tutti::contiguous(across), copy));
+    BOOST_TEST(matches(across + b, sums));
+    BOOST_TEST(
+        matches(tutti::contiguous(tutti::transpose(tutti::flip(a, 1), {2, 0, 1})), reversed));
+  };
+  test(float{});
+  test(double{});
+  test(std::int8_t{});
+  test(std::int16_t{});
+  const dense odd =
+      tabulate({3, 21, 1030}, [&](const position& i) { return double(copy.at(i) > 40); });
+  BOOST_TEST(
+      matches(tutti::contiguous(tutti::transpose(upload_as<float>(x) > 40, {0, 2, 1})), odd));
+}
+
 BOOST_AUTO_TEST_CASE(broadcasting_together) {
   const dense row = random_dense({5}, 0, 1, 406);
   const auto both = tutti::broadcast_arrays(

@@ -281,6 +281,12 @@ void block_registers::gather_input(uint32_t n, uint64_t first, uint64_t count) {
       return;
     }
   }
+  if (!tiles_.empty() && !tiles_[n].values.empty()) {
+    const uint64_t before = (first - tiles_[n].first) / space.extent[space.rank - 1];
+    held_[n] = nullptr;
+    at_[n] = tiles_[n].values.data() + before * tiles_[n].count * access.element;
+    return;
+  }
   std::byte* const to = slot(program_.values_[n].slot);
   held_[n] = nullptr;
   at_[n] = to;
@@ -288,6 +294,22 @@ void block_registers::gather_input(uint32_t n, uint64_t first, uint64_t count) {
   if (is_repeated && repeated_[n] >= count) return;
   gather(space, access, from, inputs_->base[n], count, to);
   repeated_[n] = is_repeated ? count : 0;
+}
+
+void block_registers::load_tile(uint64_t first, uint64_t count, uint64_t lines) {
+  const walk_space& space = *inputs_->space;
+  tiles_.resize(program_.inputs_.size());
+  for (uint32_t n = 0; n < program_.inputs_.size(); ++n) {
+    const walk_access& access = inputs_->access[n];
+    const int64_t step = access.stride[space.rank - 1];
+    if (access.kind != walk_kind::strided || step == 0 || step == 1) continue;
+    tile& to = tiles_[n];
+    to.values.resize(lines * count * access.element);
+    to.first = first;
+    to.count = count;
+    gather_lines(space, access, walk_point(space, first), inputs_->base[n], lines, count,
+                 to.values.data());
+  }
 }
 
 void block_registers::place(const launch_list<std::byte*>& places,

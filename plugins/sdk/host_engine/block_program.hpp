@@ -139,6 +139,10 @@ class block_registers {
   /// the caches.
   void place(const launch_list<std::byte*>& places, const launch_list<uint32_t>& elements,
              bool streams);
+  /// Copies `count` points of each of `lines` consecutive lines from `first` on of the inputs that
+  /// are not read along their lines. Until the next call, evaluate() takes `count` points of one of
+  /// these lines.
+  void load_tile(uint64_t first, uint64_t count, uint64_t lines);
   /// Computes all values of the points [first, first + count).
   void evaluate(uint64_t first, uint64_t count);
   /// For a program that joins: adds value n of those points to totals[n % cycle], or to totals[n]
@@ -210,6 +214,11 @@ class block_registers {
     uint32_t element = 0;
   };
   launch_list<placed> placed_;  // for each value; empty: none
+  struct tile {
+    std::vector<std::byte> values;  // empty: the input is read along its lines
+    uint64_t first = 0, count = 0;
+  };
+  launch_list<tile> tiles_;  // for each input; empty: none
   bool streams_ = false;
 };
 

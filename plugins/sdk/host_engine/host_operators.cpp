@@ -27,7 +27,7 @@ constexpr size_t workspace_place =
     most_operands;  // among the addresses of a launch, after the views
 constexpr size_t constants_place = workspace_place + 1;
 constexpr size_t place_count = constants_place + 1;
-// Not worth waking threads, unless they are as many as the threads: each then has a large share.
+// Not worth waking threads; steps with a group for each thread are, because their groups are large.
 constexpr uint64_t few_groups = 4;
 constexpr int64_t small_product = 1 << 20;  // multiply-adds, likewise
 constexpr uint64_t converted_at_once = 8192;

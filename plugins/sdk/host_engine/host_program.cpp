@@ -61,14 +61,19 @@ bool reads_across(const bound_inputs& inputs) {
   });
 }
 
-// Calls compute(first, count) for tiles of the lines from point `begin` on.
-template <typename F>
-void each_tile(uint64_t begin, uint64_t end, uint64_t line, const F& compute) {
-  for (uint64_t band = begin; band < end; band += tile_lines * line) {
+// Calls load(first, count, lines) for tiles of the lines of points [begin, end), and then
+// compute(first, count) for each of their lines.
+template <typename L, typename C>
+void each_tile(const walk_space& space, uint64_t begin, uint64_t end, const L& load,
+               const C& compute) {
+  const uint64_t line = space.extent[space.rank - 1], side_by_side = space.extent[space.rank - 2];
+  for (uint64_t band = begin, lines = 0; band < end; band += lines * line) {
+    lines = std::min(
+        {tile_lines, ceil_div(end - band, line), side_by_side - band / line % side_by_side});
     for (uint64_t column = 0; column < line; column += tile_columns) {
       const uint64_t count = std::min(tile_columns, line - column);
-      const uint64_t after = std::min(end, band + tile_lines * line);
-      for (uint64_t first = band; first < after; first += line) compute(first + column, count);
+      load(band + column, count, lines);
+      for (uint64_t n = 0; n < lines; ++n) compute(band + n * line + column, count);
     }
   }
 }
@@ -333,9 +338,12 @@ void host_program::state::run_map(const job& j) const {
       for (uint32_t o = 0; o < layout.outputs; ++o)
         if (places[o] == nullptr) j.outputs[o].store(registers.result(o), first, count, streams);
     };
+    const auto load = [&](uint64_t first, uint64_t count, uint64_t lines) {
+      registers.load_tile(first, count, lines);
+    };
     const uint64_t block = registers.writes_rows() ? end - begin : in_lines(registers.block());
     if (by_tiles) {
-      each_tile(begin, end, line, compute);
+      each_tile(j.kept, begin, end, load, compute);
     } else {
       for (uint64_t first = begin; first < end; first += block)
         compute(first, std::min(block, end - first));

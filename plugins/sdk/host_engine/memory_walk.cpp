@@ -421,6 +421,18 @@ void gather(const walk_space& space, const walk_access& access, const walk_point
   });
 }
 
+void gather_lines(const walk_space& space, const walk_access& access, const walk_point& from,
+                  const std::byte* base, uint64_t lines, uint64_t count, std::byte* block) {
+  const int64_t element = access.element;
+  int64_t offset = 0;
+  for (uint32_t d = 0; d < space.rank; ++d)
+    offset += static_cast<int64_t>(from.at[d]) * access.stride[d];
+  copy_lines(
+      access.element,
+      {base + offset * element, access.stride[space.rank - 1] * element, line_step(space, access)},
+      {block, element, static_cast<int64_t>(count) * element}, lines, count);
+}
+
 void scatter(const walk_space& space, const walk_access& access, const walk_point& from,
              const std::byte* block, uint64_t count, std::byte* base, bool streams) {
   const int64_t element = access.element;

@@ -48,6 +48,10 @@ std::optional<int64_t> line_offset(const walk_space& space, const walk_access& a
 /// Copies `count` elements from the point on into a contiguous block, or back.
 void gather(const walk_space& space, const walk_access& access, const walk_point& from,
             const std::byte* base, uint64_t count, std::byte* block);
+/// The same for `count` elements of each of as many consecutive lines of the last but one
+/// dimension.
+void gather_lines(const walk_space& space, const walk_access& access, const walk_point& from,
+                  const std::byte* base, uint64_t lines, uint64_t count, std::byte* block);
 /// `streams`: lines bypass the caches where possible.
 void scatter(const walk_space& space, const walk_access& access, const walk_point& from,
              const std::byte* block, uint64_t count, std::byte* base, bool streams = false);

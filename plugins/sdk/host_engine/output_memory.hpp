@@ -42,7 +42,7 @@ class output_memory {
       values = cast_values;
     }
     const void* const from[] = {values};
-    if (access_.kind == walk_kind::dense) {
+    if (access_.kind == walk_kind::dense && !(streams && form_.same)) {
       form_.copy(from, base_ + first * form_.element, n);
       return;
     }
