@@ -48,15 +48,15 @@ std::optional<int64_t> line_offset(const walk_space& space, const walk_access& a
 /// Copies `count` elements from the point on into a contiguous block, or back.
 void gather(const walk_space& space, const walk_access& access, const walk_point& from,
             const std::byte* base, uint64_t count, std::byte* block);
-/// The same for `count` elements of each of as many consecutive lines of the last but one
-/// dimension.
+/// Copies `count` elements of each of `lines` lines, which follow one another in the last but one
+/// dimension; the first begins at the point.
 void gather_lines(const walk_space& space, const walk_access& access, const walk_point& from,
                   const std::byte* base, uint64_t lines, uint64_t count, std::byte* block);
 /// `streams`: lines bypass the caches where possible.
 void scatter(const walk_space& space, const walk_access& access, const walk_point& from,
              const std::byte* block, uint64_t count, std::byte* base, bool streams = false);
-/// Whether as many adjacent lines of elements are copied in squares, which takes a fraction of the
-/// time of one line after the other.
+/// Whether `lines` lines that are next to each other in memory are copied in squares, which is
+/// several times as fast as one after the other.
 bool transposes(uint32_t element, uint64_t lines);
 /// block[0, count) = *value.
 void fill_block(const std::byte* value, uint32_t element, uint64_t count, std::byte* block);
