@@ -16,10 +16,12 @@
 #define SHARED local  // an array of the group; LOCAL: a pointer into it
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define ROLLED _Pragma("nounroll")  // compiles in a fraction of the time
-#define UNROLLED _Pragma("unroll")
 
+// Compilers of the host have their own.
 #ifndef VECTOR_LOOP
+#define UNROLLED _Pragma("unroll")
 #define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#define KEEP_SCALAR(x)  // prevents vectors of x
 #endif
 
 // f16 in memory; OpenCL computes in float.

@@ -29,9 +29,9 @@ INLINE R load(GLOBAL const T* x, long i) {
 }
 
 // NaN is greater than all other values.
-INLINE int is_less(R a, R b) { return SAME_NAN ? a < b || (b != b && a == a) : a < b; }
+INLINE int is_less(R a, R b) { return SAME_NAN ? (a < b) | ((b != b) & (a == a)) : a < b; }
 
-// Concurrent searches, which compilers for CPUs vectorise.
+// Concurrent searches, whose loads a CPU overlaps.
 #if GROUP == 1
 #define TOGETHER 16
 #else
@@ -39,6 +39,23 @@ INLINE int is_less(R a, R b) { return SAME_NAN ? a < b || (b != b && a == a) : a
 #endif
 
 #if WANTS(tutti_search)
+// Moves each position from the beginning of `length` sorted elements to the first one that is not
+// less than the value, or with `right` greater. Halves the ranges without branches.
+INLINE void search(GLOBAL const T* sorted, const R* value, long* place, long length, int right) {
+  for (long rest = length; rest > 0;) {  // the position is in [place, place + rest]
+    const long skipped = rest > 1 ? rest / 2 : 1;
+    GLOBAL const T* const from = sorted + skipped - 1;
+    UNROLLED
+    for (int k = 0; k < TOGETHER; ++k) {
+      const R there = load(from, place[k]);
+      const bool behind = right ? !is_less(value[k], there) : is_less(there, value[k]);
+      place[k] += skipped & -(long)behind;
+      KEEP_SCALAR(place[k]);
+    }
+    rest -= skipped;
+  }
+}
+
 KERNEL void tutti_search(GLOBAL long* out, GLOBAL const T* sorted, GLOBAL const T* values,
                          const tutti_lookup_shape g) {
   const long count = g.rows * g.values;
@@ -48,21 +65,14 @@ KERNEL void tutti_search(GLOBAL long* out, GLOBAL const T* sorted, GLOBAL const 
     for (int k = 0; k < TOGETHER; ++k) {
       const long n = min(u * TOGETHER + k, count - 1);
       value[k] = load(values, g.values_offset + n);
-      row[k] = g.in_offset + (g.rows == 1 ? 0 : n / g.values * g.length);
-      place[k] = 0;
+      place[k] = row[k] = g.in_offset + (g.rows == 1 ? 0 : n / g.values * g.length);
     }
-    // The position is in [place, place + rest]. Each step halves the range without branches.
-    for (long rest = g.length; rest > 0;) {
-      const long skipped = rest > 1 ? rest / 2 : 1;
-      for (int k = 0; k < TOGETHER; ++k) {
-        const R there = load(sorted, row[k] + place[k] + skipped - 1);
-        const bool behind = g.right ? !is_less(value[k], there) : is_less(there, value[k]);
-        place[k] += behind ? skipped : 0;
-      }
-      rest -= skipped;
-    }
+    if (g.right)
+      search(sorted, value, place, g.length, 1);
+    else
+      search(sorted, value, place, g.length, 0);
     for (int k = 0; k < TOGETHER; ++k)
-      if (u * TOGETHER + k < count) out[g.out_offset + u * TOGETHER + k] = place[k];
+      if (u * TOGETHER + k < count) out[g.out_offset + u * TOGETHER + k] = place[k] - row[k];
   }
 }
 #endif

@@ -32,6 +32,7 @@ static_assert(sizeof(long) == 8 && (char)-1 < 0, "long and char are i64 and i8, 
 #define SHARED __shared__
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define ROLLED
+#define KEEP_SCALAR(x)
 #define UNROLLED _Pragma("unroll")
 
 INLINE float load_f16(ushort bits) {

@@ -10,6 +10,8 @@ typedef unsigned long uintptr_t;
 #define global
 #define restrict __restrict
 #define VECTOR_LOOP _Pragma("GCC ivdep")
+#define UNROLLED _Pragma("GCC unroll 16")
+#define KEEP_SCALAR(x) asm("" : "+r"(x))
 
 // Per thread: the current group and the number of groups of the launch.
 static thread_local ulong group_at_work, groups_of_launch;
