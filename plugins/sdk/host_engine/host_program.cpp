@@ -19,11 +19,13 @@ namespace {
 constexpr uint32_t map_block = 512;  // registers of a few instructions fit the L1 cache
 // A line of a reduction is computed at once (launch_plan.cpp: reduce_segment), and eight rows of
 // columns. Long rows use many columns, because hardware prefetches along rows.
-constexpr uint32_t line_block = output_memory::most, least_columns = 256, most_columns = 1024;
+constexpr uint32_t line_block = output_memory::most;
+constexpr uint64_t least_columns = 256, most_columns = 1024;
 constexpr uint32_t rows_block = 8 * most_columns;
 // Columns of elements that are not next to each other are copied to lines, which fit the L1 cache
 // and are not a multiple of 4 KiB apart, where they would share a few of its sets.
 constexpr uint64_t copied_at_once = 2048;
+constexpr uint64_t reread_at_once = 65536;       // elements, which fit the L2 cache
 constexpr uint64_t elements_of_a_chunk = 16384;  // minimum per additional thread
 constexpr uint64_t totals_at_once = 1024;
 // Loops that join totals process a line in one call, and the totals of columns fit the L1 cache.
@@ -158,6 +160,7 @@ struct host_program::state {
   bound_inputs bind(const job& j, const walk_space& space) const;
   uint64_t least_joined_line(bool inner, uint64_t line) const;
   bool reads_across_rows(const tutti_program_launch& launch) const;
+  bool rereads(const tutti_program_launch& launch) const;
   const block_program& program_for(const tutti_program_launch& launch) const;
 
   program_layout layout;
@@ -274,6 +277,17 @@ bool host_program::state::reads_across_rows(const tutti_program_launch& launch) 
     if (stride[along] > 1 && stride[across] == 1 &&
         transposes(layout.element_bytes[n], launch.extent[across]))
       return true;
+  }
+  return false;
+}
+
+// Whether each row of kept points reads the same elements of an array, as distances do.
+bool host_program::state::rereads(const tutti_program_launch& launch) const {
+  if (layout.given_kept < 2 || layout.given_reduced == 0) return false;
+  const uint32_t rows = layout.given_kept - 2;
+  for (uint32_t n = 0; n < layout.inputs; ++n) {
+    const int64_t* stride = launch.inputs[n].stride;
+    if (stride[rows] == 0 && stride[rows + 1] != 0 && stride[rows + 2] != 0) return true;
   }
   return false;
 }
@@ -447,6 +461,11 @@ void host_program::state::run_outer(const job& j, const reduction_shape& s) cons
   if (reads_across_rows(j.launch))
     columns = std::clamp<uint64_t>(copied_at_once / std::max<uint64_t>(s.reduced, 1) / 16 * 16, 64,
                                    most_columns - 16);
+  // What is read for each row stays in a cache from one row to the next.
+  const bool stays = rows > 1 && rereads(j.launch);
+  if (stays)
+    columns = std::min(columns,
+                       std::max(reread_at_once / std::max<uint64_t>(s.reduced, 1), least_columns));
   while (columns > least_columns && rows * ceil_div(s.kept_inner, columns) * s.parts < enough)
     columns /= 2;
   const uint64_t blocks = ceil_div(s.kept_inner, columns);
@@ -456,15 +475,18 @@ void host_program::state::run_outer(const job& j, const reduction_shape& s) cons
   const uint64_t of_group = rows * s.parts / std::max<uint64_t>(j.plan.main_groups, 1);
   const uint64_t most = std::min(std::min(columns / s.kept_inner, of_group), line);
   const uint64_t rows_of_band = std::max<uint64_t>(most, 1), bands = ceil_div(line, rows_of_band);
+  const uint64_t all_bands = rows / line * bands;
   const auto band_of = [&](uint64_t unit) {
-    const uint64_t place = unit / s.parts, start = place % blocks * columns;
-    const uint64_t band = place / blocks, skipped = band % bands * rows_of_band;
+    const uint64_t place = unit / s.parts;
+    const uint64_t start = (stays ? place / all_bands : place % blocks) * columns;
+    const uint64_t band = stays ? place % all_bands : place / blocks;
+    const uint64_t skipped = band % bands * rows_of_band;
     const uint64_t row = band / bands * line + skipped;
     return outer_band{unit % s.parts, row * s.kept_inner + start,
                       std::min(rows_of_band, line - skipped),
                       std::min(columns, s.kept_inner - start)};
   };
-  const uint64_t units = rows / line * bands * blocks * s.parts;
+  const uint64_t units = all_bands * blocks * s.parts;
   const uint64_t groups = std::min(units, j.plan.main_groups);
   reduction_totals partial = totals(s.parts > 1 ? s.kept * s.parts : 0, s.kept);
   share(j.parallel, groups, [&](uint64_t group) {

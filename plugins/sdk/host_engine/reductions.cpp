@@ -66,9 +66,9 @@ reduction_totals::reduction_totals(const routines::reduction_row& routines, uint
     : row(&routines),
       element(element_bytes),
       kept(kept_points),
-      values(count * element_bytes),
+      values(std::make_unique_for_overwrite<std::byte[]>(count * element_bytes)),
       indices(finds_index ? count : 0) {
-  row->start(values.data(), index(0), static_cast<long>(count));
+  row->start(values.get(), index(0), static_cast<long>(count));
 }
 
 void reduce_inner(const reduction_shape& s, uint64_t first, uint64_t last, uint64_t origin,

@@ -3,6 +3,7 @@
 // Reductions in the order of the CPU schedule (renderer_cpu.cpp: cpu_inner, cpu_outer).
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "sdk/host_engine/block_program.hpp"
@@ -16,13 +17,13 @@ struct reduction_totals {
   const routines::reduction_row* row;
   uint32_t element;  // bytes of the accumulator
   uint64_t kept;     // kept points, the distance between two parts
-  std::vector<std::byte> values;
+  std::unique_ptr<std::byte[]> values;
   std::vector<long> indices;
 
   /// `count` totals, initialised to the neutral element.
   reduction_totals(const routines::reduction_row& routines, uint32_t element_bytes, uint64_t count,
                    uint64_t kept_points, bool finds_index);
-  std::byte* value(uint64_t n) { return values.data() + n * element; }
+  std::byte* value(uint64_t n) { return values.get() + n * element; }
   long* index(uint64_t n) { return indices.empty() ? nullptr : indices.data() + n; }
 };
 
