@@ -38,10 +38,14 @@ const std::map<std::string, std::set<std::string>>& rooms() {
     std::string picture = read_bytes(source / "docs/architecture.md");
     picture.erase(0, picture.find("```mermaid\n"));
     picture.erase(picture.find("```", 3));
-    const std::regex arrow(R"((\w+?)_? --> (\w+?)_?\n)");
+    const std::regex arrow(R"(([\w &]+) --> ([\w &]+)\n)"), name(R"([A-Za-z]+(?:_[a-z]+)*)");
+    const auto names = [&](const std::string& side) {
+      return path_set(std::sregex_token_iterator(side.begin(), side.end(), name), {});
+    };
     for (std::sregex_iterator at(picture.begin(), picture.end(), arrow), end; at != end; ++at) {
-      out[(*at)[1]].insert((*at)[2]);
-      out[(*at)[2]];
+      const path_set to = names((*at)[2]);
+      for (const std::string& room : names((*at)[1])) out[room].insert(to.begin(), to.end());
+      for (const std::string& room : to) out[room];
     }
     return out;
   }();
