@@ -6,9 +6,10 @@
 #include <map>
 
 #include "plugin.hpp"
-#include "tutti_test/collective_calls.hpp"
+#include "verify/collective_calls.hpp"
 
 using namespace tutti::test;
+using tutti::conformance::collective_calls;
 
 namespace {
 
@@ -45,7 +46,7 @@ BOOST_AUTO_TEST_CASE(a_missing_library_is_named) {
     setenv("TUTTI_CUDA_LIBRARIES", "/nowhere", 1);
     tutti_communicator* participants[2] = {};
     const outcome result =
-        take(tutti_test::collective_calls{*plugin().collective}.create(d.device, 2, participants));
+        take(collective_calls{*plugin().collective}.create(d.device, 2, participants));
     BOOST_TEST(result.code == TUTTI_ERROR_UNSUPPORTED);
     BOOST_TEST(result.message.find("libnccl.so.2 not found (searched: /nowhere/)") !=
                std::string::npos);
@@ -57,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_missing_library_is_named) {
 BOOST_AUTO_TEST_CASE(nccl_is_called_when_all_have_called) {
   pair_of_devices d;
   tutti_communicator* p[2] = {};
-  const tutti_test::collective_calls api{*plugin().collective};
+  const collective_calls api{*plugin().collective};
   good(api.create(d.device, 2, p));
   calls();
   const tutti_view here = d.view(0, TUTTI_F32, 16), there = d.view(1, TUTTI_F32, 16);
@@ -81,7 +82,7 @@ BOOST_AUTO_TEST_CASE(nccl_is_called_when_all_have_called) {
 BOOST_AUTO_TEST_CASE(a_group_is_one_of_nccl) {
   pair_of_devices d;
   tutti_communicator* p[2] = {};
-  const tutti_test::collective_calls api{*plugin().collective};
+  const collective_calls api{*plugin().collective};
   good(api.create(d.device, 2, p));
   calls();
   const tutti_view views[2] = {d.view(0, TUTTI_F32, 16), d.view(1, TUTTI_F32, 16)};
@@ -122,7 +123,7 @@ BOOST_AUTO_TEST_CASE(calls_of_a_stream_are_groups_one_after_the_other) {
   tutti_buffer* const memory = third.buffer(1024);
   tutti_device* const devices[] = {d.device[0], d.device[1], third.device};
   tutti_communicator* p[3] = {};
-  const tutti_test::collective_calls api{*plugin().collective};
+  const collective_calls api{*plugin().collective};
   good(api.create(devices, 3, p));
   calls();
   for (int n = 0; n < 2; ++n) {
@@ -162,7 +163,7 @@ BOOST_AUTO_TEST_CASE(calls_of_a_stream_are_groups_one_after_the_other) {
 BOOST_AUTO_TEST_CASE(calls_of_a_group_do_not_wait_for_each_other) {
   pair_of_devices d;
   tutti_communicator* p[2] = {};
-  const tutti_test::collective_calls api{*plugin().collective};
+  const collective_calls api{*plugin().collective};
   good(api.create(d.device, 2, p));
   calls();
   const tutti_view views[2] = {d.view(0, TUTTI_F32, 16), d.view(1, TUTTI_F32, 16)};
@@ -257,7 +258,7 @@ BOOST_AUTO_TEST_CASE(calls_of_a_participant_keep_their_order_between_processes) 
   desc.store = &store.table;
   tutti_communicator* p[2] = {};
   good(plugin().collective->create(&desc, p));
-  const tutti_test::collective_calls api{*plugin().collective};
+  const collective_calls api{*plugin().collective};
   calls();
   const tutti_view here = d.view(0, TUTTI_F32, 16), there = d.view(1, TUTTI_F32, 16);
   const tutti_view all_here = d.view(0, TUTTI_F32, 48), all_there = d.view(1, TUTTI_F32, 48);

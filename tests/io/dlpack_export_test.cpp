@@ -170,17 +170,14 @@ BOOST_AUTO_TEST_CASE(a_copy_is_the_consumers_own) {
 BOOST_AUTO_TEST_CASE(exports_may_be_deleted_anywhere) {
   const array a = counted_array({64});
   const std::vector<float> expected = a.to_vector<float>();
-  std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
-  for (int n = 0; n < 4; ++n)
-    threads.emplace_back([&, n] {
-      for (int i = 0; i < 50; ++i) {
-        consumed out(to_dlpack(a, {.to_cpu = i % 3 == 0, .copy = i % 5 == 0}));
-        std::thread([out = std::move(out)]() mutable { out.reset(); }).join();
-        const array back = from_dlpack(to_dlpack_legacy(a + float(n)));
-        if (back.to_vector<float>()[63] != expected[63] + float(n)) ++wrong;
-      }
-    });
-  for (auto& t : threads) t.join();
+  at_once(4, [&](int n) {
+    for (int i = 0; i < 50; ++i) {
+      consumed out(to_dlpack(a, {.to_cpu = i % 3 == 0, .copy = i % 5 == 0}));
+      std::thread([out = std::move(out)]() mutable { out.reset(); }).join();
+      const array back = from_dlpack(to_dlpack_legacy(a + float(n)));
+      if (back.to_vector<float>()[63] != expected[63] + float(n)) ++wrong;
+    }
+  });
   BOOST_TEST(wrong == 0);
 }

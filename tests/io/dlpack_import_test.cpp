@@ -168,17 +168,14 @@ BOOST_AUTO_TEST_CASE(deleters_may_compute) {
 BOOST_AUTO_TEST_CASE(imports_may_be_dropped_anywhere) {
   std::vector<float> memory = counted(64);
   fate end;
-  std::vector<std::thread> threads;
-  for (int n = 0; n < 4; ++n)
-    threads.emplace_back([&] {
-      for (int i = 0; i < 50; ++i) {
-        array a = from_dlpack(produce(memory.data(), dl_f32, {8, 8}, {1, 8}, end));
-        array b = tutti::sum(a);
-        std::thread([a = std::move(a)]() mutable { a = {}; }).join();
-        if (i % 2 == 0) b.eval();
-      }
-    });
-  for (auto& t : threads) t.join();
+  at_once(4, [&](int) {
+    for (int i = 0; i < 50; ++i) {
+      array a = from_dlpack(produce(memory.data(), dl_f32, {8, 8}, {1, 8}, end));
+      array b = tutti::sum(a);
+      std::thread([a = std::move(a)]() mutable { a = {}; }).join();
+      if (i % 2 == 0) b.eval();
+    }
+  });
   BOOST_TEST(eventually([&] { return end.deletions == 200; }));
 }
 

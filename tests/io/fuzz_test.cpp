@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Mutations of sound files, read by every reader: each gives a tutti::io_error (or out_of_memory)
-// or well-formed arrays, within bounds of time and memory. Also DLPack tensors with mutated fields,
-// and entries of the program cache. The seed is TUTTI_TEST_SEED.
+// or well-formed arrays, within bounds of time and memory. Also DLPack tensors with mutated fields.
+// The seed is TUTTI_TEST_SEED.
 #include <sodium.h>
 #include <sys/resource.h>
 #include <zlib.h>
 
-#include "base/disk_cache.hpp"
 #include "mutations.hpp"
 #include "tutti/data.hpp"
 #include "tutti/data/checkpoint.hpp"
@@ -229,24 +228,6 @@ BOOST_AUTO_TEST_CASE(images) {
        read);
 }
 #endif
-
-BOOST_AUTO_TEST_CASE(program_cache) {
-  const temporary_folder outside;
-  const fs::path folder = outside / "cache";
-  const auto open = [&] { return tutti::base::cache_options{true, folder, 1 << 20}; };
-  const std::string key(50, 'k'), data(500, 'd');
-  tutti::base::disk_cache(open()).store(key, data);
-  const fs::path file = fs::directory_iterator(folder)->path();
-  const std::string sound = tutti_test::read_bytes(file);
-  for (int round = 0; round < rounds; ++round) {
-    mutator change(static_cast<std::uint64_t>(round));
-    std::ofstream(file, std::ios::binary | std::ios::trunc) << change({sound});
-    within_bounds([&] {
-      const auto found = tutti::base::disk_cache(open()).load(key);
-      BOOST_TEST((!found || *found == data), "round " << round);
-    });
-  }
-}
 
 // What lies within the tensor's memory is read as well.
 BOOST_AUTO_TEST_CASE(dlpack) {

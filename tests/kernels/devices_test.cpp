@@ -59,15 +59,13 @@ BOOST_AUTO_TEST_CASE(inputs_of_two_devices_are_refused) {
 BOOST_AUTO_TEST_CASE(threads_on_both) {
   const tutti::kernel k = saxpy();
   std::vector<std::vector<float>> got(4);
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < got.size(); ++t)
-    threads.emplace_back([&, t] {
-      array x = ramp_on(device_of(t % 2));
-      for (int round = 0; round < 8; ++round)
-        x = k({x, x}, {.outputs = {{{1000}}}, .scalars = {1.f}})[0] * 0.5f;
-      got[t] = x.to_vector<float>();
-    });
-  for (std::thread& t : threads) t.join();
+  at_once(4, [&](int number) {
+    const auto t = static_cast<std::size_t>(number);
+    array x = ramp_on(device_of(t % 2));
+    for (int round = 0; round < 8; ++round)
+      x = k({x, x}, {.outputs = {{{1000}}}, .scalars = {1.f}})[0] * 0.5f;
+    got[t] = x.to_vector<float>();
+  });
   for (const auto& values : got)
     BOOST_TEST(all_close(std::vector<double>(values.begin(), values.end()), ramp_times(1).values));
 }

@@ -217,17 +217,13 @@ BOOST_AUTO_TEST_CASE(threads_share_a_kernel) {
   const tutti::kernel shared = saxpy();
   const dense x = whole({4096}, 8), y = whole({4096}, 9);
   const array a = upload_as<float>(x), b = upload_as<float>(y);
-  std::vector<std::thread> threads;
   std::vector<std::vector<float>> got(4);
-  for (std::size_t t = 0; t < got.size(); ++t) {
-    threads.emplace_back([&, t] {
-      array sum = b;
-      for (int round = 0; round < 20; ++round)
-        sum = shared({a, sum}, {.outputs = {{{4096}}}, .scalars = {static_cast<float>(t)}})[0];
-      got[t] = sum.to_vector<float>();
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  at_once(4, [&](int t) {
+    array sum = b;
+    for (int round = 0; round < 20; ++round)
+      sum = shared({a, sum}, {.outputs = {{{4096}}}, .scalars = {static_cast<float>(t)}})[0];
+    got[static_cast<std::size_t>(t)] = sum.to_vector<float>();
+  });
   for (std::size_t t = 0; t < got.size(); ++t) {
     const dense expected = linear(20.f * static_cast<float>(t), x, y);
     const std::vector<double> values(got[t].begin(), got[t].end());

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reference plugin, broken as the words of the variable BROKEN say. "PLACE:HOW" breaks a
-// function: constructor, destructor, entry, count, properties, open, read, launch or wait; crash,
-// crash_application, throw, exit, hang or fail. "FIELD=NUMBER" or "FIELD=WORD" breaks a property of
-// the second of its two devices, "table=WORD" its tables, "count=NUMBER" the number of devices.
+// function: constructor, destructor, entry, count, open, read, launch or wait; crash,
+// crash_application, throw, exit, hang or fail. "alignment=NUMBER", "max_allocation_bytes=NUMBER"
+// and "name=escape" break a property of the second of its two devices, "table=WORD" its tables,
+// "count=NUMBER" the number of devices.
 // "lie=WHAT" spoils the first byte of a result: of arithmetic.f32, of transfers, of operator.1 and
 // other numbers. With "updated" the driver is another, with "shows" launches of programs are told
 // on stderr, and with "sleep=FILE" a copy makes that file when it begins, and takes half a second.
@@ -72,16 +73,6 @@ void set(const char* name, T& field) {
   if (told(std::string(name) + "=", value)) field = static_cast<T>(std::stoull(value));
 }
 
-void set(const char* name, const char*& field) {
-  std::string value;
-  if (!told(std::string(name) + "=", value)) return;
-  static const std::string million(1 << 20, 'x');
-  field = value == "null"     ? nullptr
-          : value == "empty"  ? ""
-          : value == "escape" ? "\x1b[31mred\x07\xff\n"
-                              : million.c_str();
-}
-
 const tutti_plugin_api* real = nullptr;
 
 tutti_status* count(uint32_t* n) {
@@ -92,29 +83,14 @@ tutti_status* count(uint32_t* n) {
 }
 
 tutti_status* properties(uint32_t index, tutti_device_properties* p) {
-  strike("properties");
   if (tutti_status* const status = real->device->properties(0, p)) return status;
   p->speed_class = TUTTI_SPEED_NATIVE;
   p->compute_units = 1000;  // `auto` prefers it
   if (is_told("updated")) p->driver = "2";
   if (index == 0) return nullptr;
-  set("type", p->type);
-  set("name", p->name);
-  set("vendor", p->vendor);
-  set("driver", p->driver);
-  set("schedule", p->schedule);
-  set("memory_bytes", p->memory_bytes);
+  if (is_told("name=escape")) p->name = "\x1b[31mred\x07\xff\n";
   set("max_allocation_bytes", p->max_allocation_bytes);
-  set("compute_units", p->compute_units);
-  set("stored_dtypes", p->stored_dtypes);
-  set("computed_dtypes", p->computed_dtypes);
-  set("max_inputs", p->max_inputs);
-  set("max_outputs", p->max_outputs);
-  set("max_instructions", p->max_instructions);
   set("alignment", p->alignment);
-  set("has_uuid", p->has_uuid);
-  if (std::string bus; told("pci_bus=", bus)) p->has_pci = 1;
-  set("pci_bus", p->pci_bus);
   return nullptr;
 }
 
@@ -253,15 +229,8 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   api.transfer = &transfer;
   api.program = &program;
   api.op = &op;
-  std::string how;
-  if (told("table=", how)) {
-    if (how == "hole") stream.record = nullptr;
-    if (how == "mapped") memory.unmap = nullptr;
-    if (how == "empty") device.struct_size = 0;
-    if (how == "endless") {
-      static const std::string name = "\x1b[2J" + std::string(1 << 20, 'y');
-      api.name = name.c_str();
-    }
-  }
+  if (is_told("table=hole")) stream.record = nullptr;
+  if (is_told("table=mapped")) memory.unmap = nullptr;
+  if (is_told("table=empty")) device.struct_size = 0;
   return &api;
 }

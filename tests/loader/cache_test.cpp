@@ -291,18 +291,14 @@ BOOST_AUTO_TEST_CASE(the_limit_removes_the_oldest) {
 BOOST_AUTO_TEST_CASE(threads_share_a_cache) {
   disk_cache cache(options());
   std::atomic<int> wrong{0};
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 4; ++t)
-      threads.emplace_back([&] {
-        for (int i = 0; i < 200; ++i) {
-          const std::string key = "key " + std::to_string(i % 10);
-          const std::string data(1000 + i % 10, static_cast<char>('a' + i % 10));
-          if (const auto found = cache.load(key); found && *found != data) ++wrong;
-          cache.store(key, data);
-        }
-      });
-  }
+  tutti_test::at_once(4, [&](int) {
+    for (int i = 0; i < 200; ++i) {
+      const std::string key = "key " + std::to_string(i % 10);
+      const std::string data(1000 + i % 10, static_cast<char>('a' + i % 10));
+      if (const auto found = cache.load(key); found && *found != data) ++wrong;
+      cache.store(key, data);
+    }
+  });
   BOOST_TEST(wrong == 0);
   BOOST_TEST(files().size() == 10u);
 }

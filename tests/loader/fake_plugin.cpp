@@ -29,8 +29,6 @@
 #define FAKE_MAJOR TUTTI_ABI_MAJOR
 #endif
 
-extern "C" void tutti_test_symbol_that_nobody_defines();
-
 namespace {
 
 [[maybe_unused]] const tutti_host* the_host = nullptr;
@@ -196,14 +194,7 @@ const tutti_plugin_api api = {plugin_size,
 #ifndef FAKE_NO_SYMBOL
 extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
   the_host = host;
-#ifdef FAKE_UNDEFINED
-  tutti_test_symbol_that_nobody_defines();
-#endif
-#ifdef FAKE_NULL
-  return nullptr;
-#else
   return &api;
-#endif
 }
 #else
 extern "C" TUTTI_PLUGIN_EXPORT const void* another_symbol() { return &api; }

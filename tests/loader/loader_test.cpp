@@ -35,13 +35,6 @@ std::vector<std::string> names(plugin_loader& loader) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(files_are_found_by_name) {
-  plugin_loader loader({good});
-  const std::vector<std::string> expected = {"cuda", "opencl", "reference", "vendorx"};
-  BOOST_TEST(names(loader) == expected, same);
-  BOOST_TEST(loader.loaded().empty());
-}
-
 BOOST_AUTO_TEST_CASE(the_first_folder_wins) {
   plugin_loader first({good, second});
   BOOST_TEST(first.load("opencl").version == "1.0.0");
@@ -51,31 +44,13 @@ BOOST_AUTO_TEST_CASE(the_first_folder_wins) {
   BOOST_TEST(names(reversed).size() == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(a_plugin_is_loaded_once) {
-  plugin_loader loader({good});
-  BOOST_TEST(&loader.load("cuda") == &loader.load("cuda"));
-  BOOST_TEST(loader.loaded().size() == 1u);
-  BOOST_TEST(loader.failures().empty());
-}
-
-BOOST_AUTO_TEST_CASE(an_absent_plugin_names_the_folders) {
-  plugin_loader loader({good, second});
-  const std::string message = message_of<plugin_error>([&] { loader.load("metal"); });
-  BOOST_TEST(has(message, "libtutti_metal.so"), message);
-  BOOST_TEST(has(message, good.string()), message);
-  BOOST_TEST(has(message, second.string()), message);
-}
-
 BOOST_AUTO_TEST_CASE(broken_plugins_say_what_is_wrong) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"wrongmajor", "built for plugin ABI 7.0, but this library has 2."},
       {"nosymbol", "no symbol tutti_plugin_entry"},
-      {"undefined", "tutti_test_symbol_that_nobody_defines"},
-      {"null", "tutti_plugin_entry returned NULL"},
       {"misnamed", "calls itself \"other\""},
       {"incomplete", "lacks the function memory.allocate"},
       {"text", "libtutti_text.so: invalid ELF header"},
-      {"empty", "file too short"},
   };
   for (const auto& [name, expected] : cases) {
     const std::string message = load_message(name);
@@ -86,18 +61,6 @@ BOOST_AUTO_TEST_CASE(broken_plugins_say_what_is_wrong) {
       BOOST_TEST(!has(message, "\n"));
     }
   }
-}
-
-BOOST_AUTO_TEST_CASE(failures_are_kept_with_versions_and_repeated) {
-  plugin_loader loader({broken});
-  const std::string first = message_of<plugin_error>([&] { loader.load("wrongmajor"); });
-  BOOST_TEST(message_of<plugin_error>([&] { loader.load("wrongmajor"); }) == first);
-  const auto failures = loader.failures();
-  BOOST_REQUIRE(failures.size() == 1u);
-  BOOST_TEST(failures[0].name == "wrongmajor");
-  BOOST_TEST(failures[0].path == broken / "libtutti_wrongmajor.so");
-  BOOST_TEST(failures[0].abi_major == 7u);
-  BOOST_TEST(loader.loaded().empty());
 }
 
 BOOST_AUTO_TEST_CASE(functions_beyond_an_older_struct_are_unsupported) {
@@ -137,16 +100,12 @@ BOOST_AUTO_TEST_CASE(a_status_becomes_an_exception) {
   const auto found = registry.devices_of("cuda");
   BOOST_REQUIRE(found.size() == 2u);
   found[0]->open();
-  try {
-    tutti::plugins::allocate(*found[0], 123);
-    BOOST_ERROR("allocate did not throw");
-  } catch (const tutti::out_of_memory& e) {
-    BOOST_TEST(e.what() == "cuda:0 (Big): allocate 123 bytes: FAKE_OUT_OF_MEMORY (vendor code -4)");
-    BOOST_TEST(e.code() == TUTTI_ERROR_OUT_OF_MEMORY);
-    BOOST_TEST(e.vendor_code() == -4);
-    BOOST_TEST(!e.retryable());
-    BOOST_TEST(e.device() == "cuda:0");
-  }
+  const auto e = error_of<tutti::out_of_memory>([&] { tutti::plugins::allocate(*found[0], 123); });
+  BOOST_TEST(e.what() == "cuda:0 (Big): allocate 123 bytes: FAKE_OUT_OF_MEMORY (vendor code -4)");
+  BOOST_TEST(e.code() == TUTTI_ERROR_OUT_OF_MEMORY);
+  BOOST_TEST(e.vendor_code() == -4);
+  BOOST_TEST(!e.retryable());
+  BOOST_TEST(e.device() == "cuda:0");
   BOOST_TEST(message_of<tutti::device_error>([&] { found[1]->open(); }) ==
              "cuda:1 (Busy): open the device: somebody else holds the device (vendor code -42)");
 }

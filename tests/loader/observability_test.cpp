@@ -67,14 +67,10 @@ BOOST_AUTO_TEST_CASE(many_threads_trace) {
   const temporary_folder folder;
   const auto file = folder.path() / "trace.json";
   trace_writer trace(file.string());
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 4; ++t)
-      threads.emplace_back([&, t] {
-        const uint32_t row = trace.track("device", "stream " + std::to_string(t));
-        for (uint64_t i = 0; i < 1000; ++i) trace.complete(row, "kernel", i, i + 1, {});
-      });
-  }
+  tutti_test::at_once(4, [&](int t) {
+    const uint32_t row = trace.track("device", "stream " + std::to_string(t));
+    for (uint64_t i = 0; i < 1000; ++i) trace.complete(row, "kernel", i, i + 1, {});
+  });
   trace.flush();
   BOOST_TEST(events_of(file, "X").size() == 4000u);
 }
@@ -92,35 +88,4 @@ BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written) {
           tutti_test::paths::tutti_program + " doctor");
   const std::string warning = "TUTTI_TRACE: cannot write /nonexistent/trace.json";
   BOOST_TEST(result.output.find(warning) == result.output.rfind(warning), result.output);
-}
-
-BOOST_AUTO_TEST_CASE(counters) {
-  tutti::reset_stats();
-  auto& c = tutti::base::count();
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 4; ++t)
-      threads.emplace_back([&] {
-        for (int i = 0; i < 1000; ++i) {
-          c.launches.add();
-          c.pool_take(10);
-          c.pool_give_back(10);
-        }
-      });
-  }
-  c.pool_take(100);
-  c.compile_ns.add(1'500'000'000);
-  tutti::statistics s = tutti::stats();
-  BOOST_TEST(s.launches == 4000u);
-  BOOST_TEST(s.pool_bytes_in_use == 100u);
-  BOOST_TEST(s.pool_bytes_peak >= 100u);
-  BOOST_TEST(s.compile_seconds == 1.5);
-  c.pool_give_back(60);
-  tutti::reset_stats();
-  s = tutti::stats();
-  BOOST_TEST(s.launches == 0u);
-  BOOST_TEST(s.compile_seconds == 0);
-  BOOST_TEST(s.pool_bytes_in_use == 40u);
-  BOOST_TEST(s.pool_bytes_peak == 40u);
-  c.pool_give_back(40);
 }

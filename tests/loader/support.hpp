@@ -11,6 +11,7 @@
 
 #include "tutti_test/command.hpp"
 #include "tutti_test/files.hpp"
+#include "tutti_test/threads.hpp"
 
 namespace loader_test {
 
@@ -29,6 +30,7 @@ class scoped_variable {
   std::optional<std::string> old_;
 };
 
+using tutti_test::error_of;
 using tutti_test::has;
 using tutti_test::message_of;
 using tutti_test::outcome;

@@ -7,8 +7,8 @@
 #include <deque>
 #include <thread>
 
-#include "tutti_test/collective_calls.hpp"
 #include "tutti_test/paths.hpp"
+#include "tutti_test/threads.hpp"
 #include "verify/collective_trials.hpp"
 
 namespace {
@@ -136,20 +136,17 @@ BOOST_AUTO_TEST_CASE(a_thread_for_each) {
     for (uint64_t i = n * share; i < (n + 1) * share; ++i) content.set(i, i + 1);
     arrays.emplace_back(r.devices[n], content);
   }
-  std::vector<std::thread> threads;
-  for (uint32_t n = 0; n < r.size(); ++n) {
-    threads.emplace_back([&, n] {
-      const tutti_view mine = arrays[n].view(n * share, share), all = arrays[n].view(0, count);
-      for (int round = 0; round < rounds; ++round) {
-        if ((round * 7 + n) % 5 == 0) std::this_thread::sleep_for(milliseconds(1));
-        take(r.calls().all_gather(r.members[n], r.devices[n].main_stream.get(), &mine, &all,
-                                  nullptr));
-        const handle<tutti_event> done = all_reduce(r, n, arrays[n]);
-        if (round % 4 == 0) r.wait(done);
-      }
-    });
-  }
-  for (std::thread& t : threads) t.join();
+  tutti_test::at_once(static_cast<int>(r.size()), [&](int member) {
+    const auto n = static_cast<uint32_t>(member);
+    const tutti_view mine = arrays[n].view(n * share, share), all = arrays[n].view(0, count);
+    for (int round = 0; round < rounds; ++round) {
+      if ((round * 7 + n) % 5 == 0) std::this_thread::sleep_for(milliseconds(1));
+      take(
+          r.calls().all_gather(r.members[n], r.devices[n].main_stream.get(), &mine, &all, nullptr));
+      const handle<tutti_event> done = all_reduce(r, n, arrays[n]);
+      if (round % 4 == 0) r.wait(done);
+    }
+  });
   uint64_t value = 1;
   for (int round = 0; round < rounds; ++round) value *= r.size();
   for (uint32_t n = 0; n < r.size(); ++n) {
@@ -164,7 +161,7 @@ BOOST_AUTO_TEST_CASE(groups_begin_together) {
   rig r;
   if (r.size() < 2) return;
   const auto arrays = arrays_on(r, 64);
-  const tutti_test::collective_calls api = r.calls();
+  const collective_calls api = r.calls();
   std::vector<tutti_view> views;
   std::vector<tutti_event*> events(r.size());
   for (uint32_t n = 0; n < r.size(); ++n) views.push_back(arrays[n].view(0, 64));
@@ -189,23 +186,6 @@ BOOST_AUTO_TEST_CASE(groups_begin_together) {
   for (tutti_event* event : events) BOOST_TEST(wait_a_while(r, r.own(event)).message == "");
   for (uint32_t n = 0; n < r.size(); ++n)
     BOOST_TEST((arrays[n].read(r.devices[n]).bytes == numbers(64, triangle(r.size())).bytes));
-}
-
-BOOST_AUTO_TEST_CASE(a_group_of_several_processes_is_unsupported) {
-  rig r(1);
-  const tutti_participant mine{r.devices[0].device.get(), 1, 0};
-  tutti_communicator_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.identifier = "far away";
-  desc.size = 2;
-  desc.participant_count = 1;
-  desc.participant_size = sizeof mine;
-  desc.participants = &mine;
-  tutti_communicator* made = nullptr;
-  const outcome refused = take(r.api().collective->create(&desc, &made));
-  BOOST_TEST(refused.code == TUTTI_ERROR_UNSUPPORTED);
-  BOOST_TEST(refused.message ==
-             "collectives: 1 of 2 participants are of this process, and there is no way to others");
 }
 
 BOOST_AUTO_TEST_CASE(a_released_participant_is_missed) {

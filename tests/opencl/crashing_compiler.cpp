@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Preloaded: an OpenCL compiler with bad luck over programs that call exp. It takes the process
-// down, unless it does not optimise; TUTTI_TEST_CRASH says what else it does: "always", that it
-// does so in any case; "launch", only when a kernel is launched, as drivers do that generate
-// machine code then; "fails", that it refuses the program, "slowly" after a while; "hangs", that it
-// does not return; "full", that the disk has no room left; "no", nothing. What it begins with it
-// tells by the file TUTTI_TEST_BUILDS.
+// down, unless it does not optimise. TUTTI_TEST_CRASH=always: in any case; =launch: only when a
+// kernel is launched, as drivers do that generate machine code then.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string>
 
 namespace {
@@ -41,11 +35,6 @@ F* real(const char* name) {
   return reinterpret_cast<F*>(dlsym(dlopen("libOpenCL.so.1", RTLD_NOW), name));
 }
 
-// Leaves a file that says so.
-void note_build() {
-  if (const char* file = std::getenv("TUTTI_TEST_BUILDS")) std::ofstream(file) << "begun";
-}
-
 bool optimises(const char* options) { return std::strstr(options, "-cl-opt-disable") == nullptr; }
 
 }  // namespace
@@ -53,13 +42,8 @@ bool optimises(const char* options) { return std::strstr(options, "-cl-opt-disab
 extern "C" __attribute__((visibility("default"))) cl_int clBuildProgram(
     cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
     void (*done)(cl_program, void*), void* data) {
-  const bool is_victim = calls_exp(program);
   const bool at_once = (crashes("") && optimises(options)) || crashes("always");
-  if (at_once && is_victim) std::abort();
-  if (is_victim) note_build();
-  while (is_victim && crashes("hangs")) pause();
-  if (is_victim && crashes("slowly")) usleep(300'000);
-  if (is_victim && (crashes("slowly") || crashes("fails"))) return CL_BUILD_PROGRAM_FAILURE;
+  if (at_once && calls_exp(program)) std::abort();
   return real<decltype(clBuildProgram)>("clBuildProgram")(program, count, devices, options, done,
                                                           data);
 }
@@ -78,13 +62,4 @@ extern "C" __attribute__((visibility("default"))) cl_int clEnqueueNDRangeKernel(
   if (crashes("launch") && optimises(options) && calls_exp(program)) std::abort();
   return real<decltype(clEnqueueNDRangeKernel)>("clEnqueueNDRangeKernel")(
       queue, kernel, dimensions, offset, global, local, count, events, done);
-}
-
-extern "C" __attribute__((visibility("default"))) int statvfs(const char* path,
-                                                              struct statvfs* found) noexcept {
-  static const auto next =
-      reinterpret_cast<int (*)(const char*, struct statvfs*)>(dlsym(RTLD_NEXT, "statvfs"));
-  const int failed = next(path, found);
-  if (failed == 0 && crashes("full")) found->f_bavail = 1;
-  return failed;
 }

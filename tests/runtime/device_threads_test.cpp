@@ -4,7 +4,6 @@
 // both ways between devices, and devices that hang while the others go on. The devices are those of
 // TUTTI_DEVICE; the last is the faulty one whose faults are used.
 #include <future>
-#include <latch>
 
 #include "faulty_control.hpp"
 #include "tutti_test/arrays.hpp"
@@ -24,25 +23,6 @@ int faulty_index() {
 
 array ramp(std::int64_t n, const tutti::device& on) {
   return array::from(tutti::arange(n, dtype::f32).to_vector<float>(), on).wait();
-}
-
-// body(number) in `count` threads that begin together; what they throw is a failure of the test.
-template <class F>
-void at_once(int count, F&& body) {
-  std::latch start(count);
-  std::atomic<int> failed{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < count; ++t)
-    threads.emplace_back([&, t] {
-      start.arrive_and_wait();
-      try {
-        body(t);
-      } catch (const std::exception&) {
-        ++failed;
-      }
-    });
-  for (auto& thread : threads) thread.join();
-  BOOST_TEST(failed.load() == 0);
 }
 
 // Work of a thread of its own, which hangs until something is disarmed.

@@ -211,36 +211,3 @@ BOOST_AUTO_TEST_CASE(cuda_has_what_opencl_has) {
     if (row.number < TUTTI_OPERATOR_CHOLESKY || row.number > TUTTI_OPERATOR_EIG)
       BOOST_TEST((row.opencl - row.cuda - device_halves).bits == 0u, row.id);
 }
-
-// The search for functions itself: what it must find and what it must not.
-BOOST_AUTO_TEST_CASE(functions_of_a_header) {
-  const std::vector<std::string> found = public_functions(R"(
-#define TUTTI_DECLARE_1(name) \
-  TUTTI_API array name(const array& a);
-// array commented(int);
-namespace tutti {
-TUTTI_API array plain(const array& a, const options& o = {});
-inline array bodied(const array& a) { return plain(a, f(2)); }
-inline array operator+(const array& a, const array& b) { return add(a, b); }
-inline constexpr int number = f(3);
-using function = std::function<array(int)>;
-template <class T>
-std::vector<array> generic(std::span<const T> a,
-                           std::pair<int, int> b = {1, 2});
-TUTTI_API array plain(const array& a);  ///< again
-class TUTTI_API thing {
-  void inside();
-};
-namespace detail {
-int hidden(int);
-}  // namespace detail
-TUTTI_API std::function<array(int)> last(const char* text = "a(b;{");
-}  // namespace tutti
-namespace tutti::random {
-TUTTI_API array uniform(key from);
-}  // namespace tutti::random
-)");
-  const std::vector<std::string> expected = {"plain", "bodied", "generic", "last",
-                                             "random::uniform"};
-  BOOST_TEST(found == expected, boost::test_tools::per_element());
-}

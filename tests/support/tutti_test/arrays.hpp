@@ -35,6 +35,7 @@
 #include "tutti_test/dense.hpp"
 #include "tutti_test/fails.hpp"
 #include "tutti_test/paths.hpp"
+#include "tutti_test/threads.hpp"
 
 using namespace tutti_test;
 using tutti::array;

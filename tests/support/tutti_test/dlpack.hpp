@@ -95,9 +95,7 @@ Managed* produce(void* data, DLDataType type, std::vector<std::int64_t> extents,
 }
 
 constexpr DLDataType dl_f32 = {kDLFloat, 32, 1};
-constexpr DLDataType dl_f64 = {kDLFloat, 64, 1};
 constexpr DLDataType dl_i32 = {kDLInt, 32, 1};
-constexpr DLDataType dl_u8 = {kDLUInt, 8, 1};
 
 /// Whether `happens` becomes true within ten seconds.
 inline bool eventually(const std::function<bool()>& happens) {
@@ -109,13 +107,9 @@ inline bool eventually(const std::function<bool()>& happens) {
 }
 
 struct call_deleter {
-  template <class Managed>
-  void operator()(Managed* tensor) const {
-    tensor->deleter(tensor);
-  }
+  void operator()(DLManagedTensorVersioned* tensor) const { tensor->deleter(tensor); }
 };
 /// A tensor that this test consumes.
 using consumed = std::unique_ptr<DLManagedTensorVersioned, call_deleter>;
-using consumed_legacy = std::unique_ptr<DLManagedTensor, call_deleter>;
 
 }  // namespace tutti_test

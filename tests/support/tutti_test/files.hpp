@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -69,6 +70,17 @@ boost::test_tools::assertion_result fails(F&& f, std::string_view text) {
     }
   }
   return result;
+}
+
+/// The E that f throws; other exceptions pass.
+template <class E, class F>
+E error_of(F&& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e;
+  }
+  throw std::logic_error("nothing was thrown");
 }
 
 /// The message of the E that f throws; other exceptions pass.

@@ -9,7 +9,6 @@ namespace tutti_test::paths {
 
 extern const char* const crashing_compiler;
 extern const char* const cuda_plugin;
-extern const char* const fake_compiler;
 extern const char* const fake_plugins;
 extern const char* const faulty_kernels;
 extern const char* const faulty_plugin;
