@@ -72,17 +72,13 @@ void check_malformed(session& s) {
     program_spec spec = sample();
     tutti_program_desc desc = spec.desc();
     m.apply(spec, desc);
-    tutti_program* program = nullptr;
-    const outcome result = take(s.api->program->create(s.device.get(), &desc, &program));
-    const handle<tutti_program> held(program, s.api->program->release);
-    require(bool(result), [&] { return std::string("accepted: wrong ") + m.name; });
+    const outcome result =
+        tried(s.api->program->release, s.api->program->create, s.device.get(), &desc).first;
+    require(bool(result), "accepted: wrong {}", m.name);
     const bool fits =
         result.code == m.code || (is_little && result.code == TUTTI_ERROR_UNSUPPORTED);
-    require(fits, [&] {
-      return std::string("wrong ") + m.name + " gives code " + std::to_string(result.code) + ": " +
-             result.message;
-    });
-    require(!result.message.empty(), [&] { return std::string("no message for wrong ") + m.name; });
+    require(fits, "wrong {} gives code {}: {}", m.name, result.code, result.message);
+    require(!result.message.empty(), "no message for wrong {}", m.name);
   }
   tutti_program* program = nullptr;
   require(bool(take(s.api->program->create(s.device.get(), nullptr, &program))),
@@ -117,8 +113,7 @@ struct launch_fixture {
   void expect_result(session& s, const char* what) {
     std::vector<float> got(256);
     s.read(buffers[2].get(), 0, got.data(), 1024);
-    require(std::count(got.begin(), got.end(), 42.0f) == 256,
-            [&] { return std::string(what) + ": wrong result"; });
+    require(std::count(got.begin(), got.end(), 42.0f) == 256, "{}: wrong result", what);
   }
 
   program_spec spec;
@@ -135,7 +130,7 @@ void check_bad_launch(session& s) {
   const auto refused = [&](const char* what, void (*change)(tutti_program_launch&)) {
     tutti_program_launch l = f.desc;
     change(l);
-    require(bool(f.launch(s, &l)), std::string("accepted: ") + what);
+    require(bool(f.launch(s, &l)), "accepted: {}", what);
   };
   refused("struct_size 0", [](tutti_program_launch& l) { l.struct_size = 0; });
   refused("no inputs", [](tutti_program_launch& l) { l.inputs = nullptr; });
@@ -163,16 +158,14 @@ void check_beyond(session& s) {
   require(bool(f.launch(s, &f.desc)), "an offset beyond a buffer was accepted");
   f.operands[0].offset = 0;
   const outcome good = f.launch(s, &f.desc);
-  require(!good, [&] { return "a good launch after bad ones: " + good.message; });
+  require(!good, "a good launch after bad ones: {}", good.message);
   f.expect_result(s, "after bad launches");
 }
 
 // For a description whose arrays or size differ from those of this header.
 handle<tutti_program> made_as_given(session& s, const tutti_program_desc& desc) {
-  tutti_program* made = nullptr;
-  check(s.api->program->create(s.device.get(), &desc, &made), "program create");
-  require(made != nullptr, "program create gave no program");
-  return {made, s.api->program->release};
+  return made(s.api->program->release, "program create", s.api->program->create, s.device.get(),
+              &desc);
 }
 
 // Fields that a shorter struct does not have must not be read; bytes of a longer one must be
@@ -189,7 +182,7 @@ void check_struct_sizes(session& s) {
   long_launch.known = f.desc;
   long_launch.known.struct_size = sizeof long_launch;
   const outcome with_long = f.launch(s, &long_launch.known);
-  require(!with_long, [&] { return "structs longer than known: " + with_long.message; });
+  require(!with_long, "structs longer than known: {}", with_long.message);
   f.expect_result(s, "longer structs");
 
   tutti_program_desc shorter = f.spec.desc();
@@ -205,7 +198,7 @@ void check_struct_sizes(session& s) {
   }
   f.factor.f32 = 21.0f;
   const outcome with_short = f.launch(s, &f.desc);
-  require(!with_short, [&] { return "structs shorter than known: " + with_short.message; });
+  require(!with_short, "structs shorter than known: {}", with_short.message);
   f.expect_result(s, "shorter structs");
 }
 
@@ -247,7 +240,7 @@ void check_array_strides(session& s) {
   uint64_t bytes = 0;
   check(s.api->program->workspace(f.program.get(), &f.desc, &bytes), "workspace");
   const outcome result = f.launch(s, &f.desc);
-  require(!result, [&] { return "arrays of longer structs: " + result.message; });
+  require(!result, "arrays of longer structs: {}", result.message);
   f.expect_result(s, "arrays of longer structs");
 }
 
@@ -255,20 +248,16 @@ void check_capabilities(session& s) {
   tutti_program_capabilities c{};
   c.struct_size = sizeof c;
   check(s.api->program->capabilities(s.device.get(), &c), "capabilities");
-  require(c.ir_version_min <= c.ir_version_max && c.ir_version_max > 0, [&] {
-    return "IR versions " + std::to_string(c.ir_version_min) + " to " +
-           std::to_string(c.ir_version_max);
-  });
+  require(c.ir_version_min <= c.ir_version_max && c.ir_version_max > 0, "IR versions {} to {}",
+          c.ir_version_min, c.ir_version_max);
   require(c.opcode_count == 0 || c.opcodes != nullptr, "opcodes is NULL");
   require(c.reduction_count == 0 || c.reductions != nullptr, "reductions is NULL");
   // Comparisons of any dtype give bool, which need not be stored.
   const uint32_t computed = s.properties.computed_dtypes | TUTTI_DTYPE_BIT(TUTTI_BOOL);
   const auto check_sets = [&](const uint32_t* sets, uint32_t count, const char* what) {
     for (uint32_t i = 0; i < count; ++i)
-      require((sets[i] & ~computed) == 0, [&] {
-        return std::string(what) + " " + std::to_string(i) +
-               " has dtypes that are not among computed_dtypes";
-      });
+      require((sets[i] & ~computed) == 0, "{} {} has dtypes that are not among computed_dtypes",
+              what, i);
   };
   check_sets(c.opcodes, c.opcode_count, "opcode");
   check_sets(c.reductions, c.reduction_count, "reduction");
@@ -290,10 +279,9 @@ void check_offered(session& s) {
       int32_t support = TUTTI_SUPPORT_NO;
       const char* reason = nullptr;
       check(s.api->program->supports(s.device.get(), &desc, &support, &reason), "supports");
-      require(support == TUTTI_SUPPORT_YES, [&] {
-        return std::string("the capabilities have ") + op.name + " of " + sdk::dtype_name(dtype) +
-               ", and `supports` says no: " + (reason != nullptr ? reason : "no reason given");
-      });
+      require(support == TUTTI_SUPPORT_YES,
+              "the capabilities have {} of {}, and `supports` says no: {}", op.name,
+              sdk::dtype_name(dtype), reason != nullptr ? reason : "no reason given");
     }
   }
 }

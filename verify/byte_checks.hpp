@@ -22,10 +22,8 @@ inline std::vector<uint8_t> bytes_of(uint64_t count, uint64_t seed) {
 inline void compare(const std::vector<uint8_t>& got, const std::vector<uint8_t>& want,
                     const char* what) {
   const auto where = std::mismatch(got.begin(), got.end(), want.begin());
-  require(where.first == got.end(), [&] {
-    return std::string(what) + ": byte " + std::to_string(where.first - got.begin()) + " of " +
-           std::to_string(got.size()) + " differs";
-  });
+  if (where.first != got.end())
+    fail("{}: byte {} of {} differs", what, where.first - got.begin(), got.size());
 }
 
 // What the host gives to an event that it fails.
@@ -36,11 +34,6 @@ inline tutti_status failed_by_host() {
   status.vendor_code = -4711;
   status.message = "the sender of parcel 17 went away";
   return status;
-}
-
-inline handle<tutti_event> event_handle(const session& s, tutti_event* event) {
-  require(event != nullptr, "no event was returned");
-  return {event, s.api->stream->event_release};
 }
 
 }  // namespace tutti::conformance

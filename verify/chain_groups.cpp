@@ -22,9 +22,7 @@ void check_chains(session& s, size_t length, uint64_t part) {
     launch(s, p, w.extent, w.inputs, w.scalars, w.outputs);
     judged += judge(p, w);
   }
-  require(judged > 200, [&] {
-    return "too few points were well-conditioned enough to be judged: " + std::to_string(judged);
-  });
+  require(judged > 200, "too few points were well-conditioned enough to be judged: {}", judged);
 }
 
 // c = a * b + tanh(a) - exp(-b * b): the expression of the benchmarks, to 4 ulp of its terms.
@@ -60,10 +58,9 @@ void check_benchmark_expression(session& s) {
     if (std::isnan(want) && std::isnan(got)) continue;
     const long double scale = std::fabs(a * b) + 2;
     const bool overflow = std::isinf(got) && std::fabs(want) > 3.4028e38L;
-    require(got == want || overflow || std::fabs(got - want) <= 8 * 0x1p-23L * scale, [&] {
-      return "element " + std::to_string(i) + " is " + std::to_string(static_cast<double>(got)) +
-             ", expected " + std::to_string(static_cast<double>(want));
-    });
+    require(got == want || overflow || std::fabs(got - want) <= 8 * 0x1p-23L * scale,
+            "element {} is {}, expected {}", i, static_cast<double>(got),
+            static_cast<double>(want));
   }
 }
 

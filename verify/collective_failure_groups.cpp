@@ -9,13 +9,11 @@ namespace tutti::conformance {
 namespace {
 
 void require_named(const outcome& told, const char* who) {
-  require(static_cast<bool>(told), [&] { return std::string(who) + " is told of a success"; });
+  require(static_cast<bool>(told), "{} is told of a success", who);
   const bool named = told.message.find("all_reduce") != std::string::npos &&
                      told.message.find("participant") != std::string::npos;
-  require(named, [&] {
-    return std::string(who) + " is told '" + told.message +
-           "', which does not name the collective and a participant";
-  });
+  require(named, "{} is told '{}', which does not name the collective and a participant", who,
+          told.message);
 }
 
 // One participant calls another collective than the other.
@@ -77,7 +75,7 @@ void check_failed_input(session& s) {
       // failed.
       if (&event != &events.back()) require_named(told, "a participant");
       require(told.message.find("parcel 17") != std::string::npos,
-              "a participant is not told why: " + told.message);
+              "a participant is not told why: {}", told.message);
     }
     for (const session& one : r.devices) take(one.api->stream->synchronize(one.main_stream.get()));
     for (const auto& stream : streams) take(s.api->stream->synchronize(stream.get()));

@@ -95,7 +95,7 @@ void check_order(session& s) {
         }
         for (tutti_event* const event : events) {
           const outcome end = r.wait(r.own(event));
-          require(!end, "a collective failed: " + end.message);
+          require(!end, "a collective failed: {}", end.message);
         }
         for (size_t i = 0; i < 3; ++i) {
           std::vector<std::byte> both;
@@ -103,7 +103,7 @@ void check_order(session& s) {
             both.insert(both.end(), inputs[i].data.bytes.begin(), inputs[i].data.bytes.end());
           for (uint32_t n = 0; n < 2; ++n)
             require(to[n][i].read(r.devices[n]).bytes == both,
-                    "collective " + std::to_string(i) + " does not have the data of its callers");
+                    "collective {} does not have the data of its callers", i);
         }
       }
     }
@@ -112,11 +112,9 @@ void check_order(session& s) {
 
 void require_refused(tutti_status* status, std::initializer_list<int32_t> codes, const char* what) {
   const outcome found = take(status);
-  require(std::find(codes.begin(), codes.end(), found.code) != codes.end(), [&] {
-    return std::string(what) + " gives code " + std::to_string(found.code) + ": " + found.message;
-  });
-  require(!found.message.empty(),
-          [&] { return std::string(what) + ": refused without a message"; });
+  require(std::find(codes.begin(), codes.end(), found.code) != codes.end(), "{} gives code {}: {}",
+          what, found.code, found.message);
+  require(!found.message.empty(), "{}: refused without a message", what);
 }
 
 void check_communicators(session& s) {
@@ -135,7 +133,7 @@ void check_communicators(session& s) {
       std::vector<tutti_communicator*> made(r.size());
       require_refused(r.api().collective->create(&desc, made.data()), codes, what);
       for (const tutti_communicator* one : made)
-        require(one == nullptr, std::string(what) + ": a communicator was handed out");
+        require(one == nullptr, "{}: a communicator was handed out", what);
       desc = good;
     };
     desc.identifier = nullptr;
@@ -191,29 +189,24 @@ void check_refusals(session& s) {
     tutti_view spread = sixteen;
     spread.stride[0] = 2;
     const collective_calls calls = r.calls();
-    const std::initializer_list<int32_t> wrong = {TUTTI_ERROR_INVALID_ARGUMENT};
     const std::initializer_list<int32_t> lacking = {TUTTI_ERROR_UNSUPPORTED,
                                                     TUTTI_ERROR_INVALID_ARGUMENT};
-    require_refused(calls.all_reduce(c, stream, &sixteen, &nine, TUTTI_REDUCE_SUM, nullptr), wrong,
-                    "an output of another extent");
-    require_refused(calls.all_reduce(c, stream, &spread, &spread, TUTTI_REDUCE_SUM, nullptr), wrong,
-                    "a view that is not contiguous");
-    require_refused(calls.all_reduce(c, stream, &beyond, &beyond, TUTTI_REDUCE_SUM, nullptr), wrong,
-                    "a view beyond its buffer");
-    require_refused(calls.all_reduce(c, stream, nullptr, &nine, TUTTI_REDUCE_SUM, nullptr), wrong,
-                    "no input");
-    require_refused(calls.all_reduce(c, stream, &nine, nullptr, TUTTI_REDUCE_SUM, nullptr), wrong,
-                    "no output");
+    const auto refused = [&](tutti_communicator* of, const tutti_view* in, const tutti_view* out,
+                             const char* what) {
+      require_refused(calls.all_reduce(of, stream, in, out, TUTTI_REDUCE_SUM, nullptr),
+                      {TUTTI_ERROR_INVALID_ARGUMENT}, what);
+    };
+    refused(c, &sixteen, &nine, "an output of another extent");
+    refused(c, &spread, &spread, "a view that is not contiguous");
+    refused(c, &beyond, &beyond, "a view beyond its buffer");
+    refused(c, nullptr, &nine, "no input");
+    refused(c, &nine, nullptr, "no output");
+    refused(nullptr, &nine, &nine, "no communicator");
+    if (r.size() > 1) refused(r.members[1], &nine, &nine, "a stream of another device");
     require_refused(calls.all_reduce(c, stream, &nine, &nine, TUTTI_REDUCE_ARGMIN, nullptr),
                     lacking, "a reduction that collectives do not have");
-    require_refused(calls.all_reduce(nullptr, stream, &nine, &nine, TUTTI_REDUCE_SUM, nullptr),
-                    wrong, "no communicator");
     require_refused(calls.group({{77, TUTTI_REDUCE_NONE, c, stream, &nine, &nine, nullptr}}),
                     lacking, "a kind that nobody knows");
-    if (r.size() > 1)
-      require_refused(
-          calls.all_reduce(r.members[1], stream, &nine, &nine, TUTTI_REDUCE_SUM, nullptr), wrong,
-          "a stream of another device");
     // Refused calls had no effect.
     generator random(s.seed);
     experiment(r, {TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_I32, TUTTI_REDUCE_NONE, 33}, random).run();

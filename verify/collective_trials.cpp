@@ -20,7 +20,7 @@ void with_devices(session& s, uint32_t most, const std::function<void(collective
         std::pair(offers(s.api->collective, &tutti_collective_api::supports), "supports"),
         std::pair(offers(s.api->collective, &tutti_collective_api::enqueue), "enqueue"),
         std::pair(offers(s.api->collective, &tutti_collective_api::abort), "abort")})
-    require(there, std::string("the plugin lacks collective.") + name);
+    require(there, "the plugin lacks collective.{}", name);
   std::optional<collective_rig> rig;
   try {
     rig.emplace(s.plugin_path, most);
@@ -70,7 +70,7 @@ uint64_t joined(uint8_t stored, int32_t reduction, uint64_t a, uint64_t b) {
 }
 
 // The same bits, but for NaN and the sign of zero.
-bool same(uint8_t dtype, uint64_t a, uint64_t b) {
+bool same_value(uint8_t dtype, uint64_t a, uint64_t b) {
   return a == b || (sdk::is_floating(dtype) && ulp_distance(dtype, a, b) == 0);
 }
 
@@ -120,10 +120,10 @@ void experiment::run() {
     }
   }
   for (std::thread& thread : threads) thread.join();
-  for (const outcome& result : results) require(!result, "refused: " + result.message);
+  for (const outcome& result : results) require(!result, "refused: {}", result.message);
   for (const auto& event : events_) {
     const outcome end = r_.wait(event);
-    require(!end, "failed: " + end.message);
+    require(!end, "failed: {}", end.message);
   }
   for (uint32_t n = 0; n < n_; ++n) compare(n);
 }
@@ -160,10 +160,9 @@ void experiment::compare(uint32_t n) const {
   const image found = arrays_[n].read(r_.devices[n]);
   const uint8_t in_register = sdk::register_dtype(t_.dtype);
   for (uint64_t i = 0; i < found.size(); ++i) {
-    if (same(in_register, found.get(i), wanted.get(i))) continue;
-    throw failure(text_of(t_) + ": participant " + std::to_string(n) + " has " +
-                  value_text(in_register, found.get(i)) + " at " + std::to_string(i) +
-                  ", expected " + value_text(in_register, wanted.get(i)));
+    if (same_value(in_register, found.get(i), wanted.get(i))) continue;
+    fail("{}: participant {} has {} at {}, expected {}", text_of(t_), n,
+         value_text(in_register, found.get(i)), i, value_text(in_register, wanted.get(i)));
   }
 }
 

@@ -43,8 +43,7 @@ struct collective_rig {
     members = communicators();
   }
   ~collective_rig() { release(members); }
-  collective_rig(const collective_rig&) = delete;
-  collective_rig& operator=(const collective_rig&) = delete;
+  collective_rig(collective_rig&&) = delete;
 
   const tutti_plugin_api& api() const { return *devices[0].api; }
   collective_calls calls() const { return {*api().collective}; }

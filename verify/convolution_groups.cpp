@@ -156,17 +156,15 @@ void check_case(session& s, uint8_t dtype, const convolution_case& c, generator&
     bound += type == TUTTI_F32 ? 0x1p-126L : 0x1p-1022L;  // denormal numbers may become 0
     if (dtype == TUTTI_F16) bound += 0x1p-11L * std::fabs(want.sum) + 0x1p-24L;
     if (dtype == TUTTI_BF16) bound += 0x1p-8L * std::fabs(want.sum);
-    require(std::fabs(got - want.sum) <= bound, [&] {
-      return list_text(c.x) + " with " + list_text(c.w) + " to " + list_text(c.out) + ": element " +
-             std::to_string(e) + " is " + value_text(type, bits_of(type, got)) + ", expected " +
-             value_text(type, bits_of(type, want.sum));
-    });
+    if (!(std::fabs(got - want.sum) <= bound))
+      fail("{} with {} to {}: element {} is {}, expected {}", list_text(c.x), list_text(c.w),
+           list_text(c.out), e, value_text(type, bits_of(type, got)),
+           value_text(type, bits_of(type, want.sum)));
   }
   for (uint64_t i = 0; i < before.size(); ++i)
-    require(written[i] || v[0].data.data.get(i) == before.get(i), [&] {
-      return list_text(c.out) + ": element " + std::to_string(i) +
-             " of the buffer, which is not of the result, has changed";
-    });
+    if (!(written[i] || v[0].data.data.get(i) == before.get(i)))
+      fail("{}: element {} of the buffer, which is not of the result, has changed",
+           list_text(c.out), i);
 }
 
 void check_shapes(session& s, uint8_t dtype) {

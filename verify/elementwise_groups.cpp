@@ -14,6 +14,11 @@
 namespace tutti::conformance {
 namespace {
 
+// Of operand `k` of `op` in `dtype`; `where` chooses by a bool.
+uint8_t operand_dtype(const sdk::op_info& op, uint8_t dtype, int k) {
+  return op.opcode == TUTTI_OP_where && k == 0 ? static_cast<uint8_t>(TUTTI_BOOL) : dtype;
+}
+
 constexpr uint64_t sizes[] = {1, 7, 15, 16, 17, 63, 64, 65, 255, 1000, 4097, 100003};
 
 // a - b * floor(a / b) is ill-conditioned if the quotient is nearly an integer: a quotient that
@@ -47,7 +52,7 @@ bool acceptable_flushed(const sdk::op_info& op, uint8_t dtype, uint8_t result,
   uint64_t zeroed[3];
   bool is_operand = false;
   for (int k = 0; k < 3; ++k) {
-    const bool number = k < op.arity && !(op.opcode == TUTTI_OP_where && k == 0);
+    const bool number = k < op.arity && operand_dtype(op, dtype, k) == dtype;
     zeroed[k] = number ? flushed(dtype, operands[k]) : operands[k];
     is_operand = is_operand || (number && operands[k] == got);
   }
@@ -66,7 +71,7 @@ bool has_denormals(const sdk::op_info& op, uint8_t dtype, uint8_t result, const 
                    uint64_t got, uint64_t want) {
   if (!sdk::is_floating(dtype)) return false;
   for (uint8_t k = 0; k < op.arity; ++k)
-    if (!(op.opcode == TUTTI_OP_where && k == 0) && is_denormal(dtype, operands[k])) return true;
+    if (operand_dtype(op, dtype, k) == dtype && is_denormal(dtype, operands[k])) return true;
   if (!sdk::is_floating(result)) return false;
   const long double distance = std::fabs(real_of(result, got) - real_of(result, want));
   return is_denormal(result, want) || distance < least_normal(result);
@@ -90,19 +95,14 @@ void run_rows(session& s, const sdk::op_info& op, uint8_t dtype, const columns& 
   spec.label = op.name;
   std::vector<operand> inputs;
   for (uint8_t k = 0; k < op.arity; ++k) {
-    const bool condition = op.opcode == TUTTI_OP_where && k == 0;
-    const uint8_t operand_dtype = condition ? static_cast<uint8_t>(TUTTI_BOOL) : dtype;
-    spec.input(operand_dtype);
-    inputs.push_back(packed(operand_dtype, extent));
+    spec.input(operand_dtype(op, dtype, k));
+    inputs.push_back(packed(operand_dtype(op, dtype, k), extent));
     for (uint64_t i = 0; i < extent[0]; ++i) {
       inputs[k].data.set(inputs[k].offset + i, values[k][i]);
     }
   }
-  uint32_t value = 0;
-  if (op.arity == 1) value = spec.op(op.opcode, result, {0});
-  if (op.arity == 2) value = spec.op(op.opcode, result, {0, 1});
-  if (op.arity == 3) value = spec.op(op.opcode, result, {0, 1, 2});
-  spec.output(value, result);
+  const uint32_t places[] = {0, 1, 2};
+  spec.output(spec.op(op.opcode, result, {places, places + op.arity}), result);
   std::vector<operand> outputs = {packed(result, extent)};
   const image before = outputs[0].data;
   launch(s, spec, extent, inputs, {}, outputs);
@@ -112,8 +112,7 @@ void run_rows(session& s, const sdk::op_info& op, uint8_t dtype, const columns& 
     const uint64_t got = outputs[0].data.get(i);
     const uint64_t first = outputs[0].offset;
     if (i < first || i >= first + extent[0]) {
-      require(got == before.get(i),
-              [&] { return "wrote outside its output, at element " + std::to_string(i); });
+      require(got == before.get(i), "wrote outside its output, at element {}", i);
       continue;
     }
     uint64_t row[3] = {};
@@ -130,9 +129,8 @@ void run_rows(session& s, const sdk::op_info& op, uint8_t dtype, const columns& 
     std::string text = "of " + std::to_string(extent[0]) + ", element " +
                        std::to_string(i - first) + ": " + op.name + "(";
     for (uint8_t k = 0; k < op.arity; ++k) {
-      const bool condition = op.opcode == TUTTI_OP_where && k == 0;
       if (k > 0) text += ", ";
-      text += value_text(condition ? static_cast<uint8_t>(TUTTI_BOOL) : dtype, row[k]);
+      text += value_text(operand_dtype(op, dtype, k), row[k]);
     }
     text += ") is " + value_text(result, got) + ", expected " + value_text(result, want);
     if (sdk::is_floating(result)) {
@@ -145,20 +143,21 @@ void run_rows(session& s, const sdk::op_info& op, uint8_t dtype, const columns& 
   if (sdk::is_floating(result)) note_error(s, op, dtype, worst);
 }
 
-uint64_t draw(const sdk::op_info& op, uint8_t dtype, uint8_t k, generator& random) {
-  if (op.opcode == TUTTI_OP_where && k == 0) return random() & 1u;
-  return random_value(dtype, op.low, op.high, random);
+// Rows of numbers by `draw`.
+template <typename Draw>
+void run_drawn(session& s, const sdk::op_info& op, uint8_t dtype, uint64_t size, generator& random,
+               Draw draw) {
+  columns values(op.arity, std::vector<uint64_t>(size));
+  for (uint8_t k = 0; k < op.arity; ++k)
+    for (uint64_t& v : values[k]) v = operand_dtype(op, dtype, k) == dtype ? draw() : random() & 1u;
+  run_rows(s, op, dtype, values);
 }
 
 void check_range(session& s, const sdk::op_info& op, uint8_t dtype) {
   generator random(s.seed + op.opcode * 16u + dtype);
-  for (const uint64_t size : sizes) {
-    columns values(op.arity, std::vector<uint64_t>(size));
-    for (uint8_t k = 0; k < op.arity; ++k) {
-      for (uint64_t& v : values[k]) v = draw(op, dtype, k, random);
-    }
-    run_rows(s, op, dtype, values);
-  }
+  for (const uint64_t size : sizes)
+    run_drawn(s, op, dtype, size, random,
+              [&] { return random_value(dtype, op.low, op.high, random); });
 }
 
 // All pairs of special values, one kind of value per launch, so that a failure shows what it needs.
@@ -183,14 +182,7 @@ void check_specials(session& s, const sdk::op_info& op, uint8_t dtype) {
 
 void check_bits(session& s, const sdk::op_info& op, uint8_t dtype) {
   generator random(s.seed + 77u + op.opcode * 16u + dtype);
-  columns values(op.arity, std::vector<uint64_t>(3001));
-  for (uint8_t k = 0; k < op.arity; ++k) {
-    const bool condition = op.opcode == TUTTI_OP_where && k == 0;
-    for (uint64_t& v : values[k]) {
-      v = condition ? random() & 1u : random_bits(dtype, random);
-    }
-  }
-  run_rows(s, op, dtype, values);
+  run_drawn(s, op, dtype, 3001, random, [&] { return random_bits(dtype, random); });
 }
 
 bool defined(const sdk::op_info& op, uint8_t dtype) {
@@ -237,8 +229,8 @@ void check_cast(session& s, uint8_t from, uint8_t to) {
         std::isnan(real_of(to_register, want))) {
       continue;
     }
-    throw failure(value_text(from_register, value) + " became " + value_text(to_register, got) +
-                  ", expected " + value_text(to_register, want));
+    fail("{} became {}, expected {}", value_text(from_register, value),
+         value_text(to_register, got), value_text(to_register, want));
   }
 }
 
@@ -253,8 +245,7 @@ void check_iota(session& s) {
     launch(s, spec, extent, {}, {}, outputs);
     for (uint64_t i = 0; i < points_of(extent); ++i) {
       const uint64_t got = outputs[0].data.get(outputs[0].offset + i);
-      require(got == i,
-              [&] { return "point " + std::to_string(i) + " is " + std::to_string(got); });
+      require(got == i, "point {} is {}", i, got);
     }
   }
 }
@@ -276,10 +267,8 @@ void check_philox(session& s) {
       for (uint64_t i = 0; i < extent[0]; ++i) {
         const uint64_t got = outputs[0].data.get(outputs[0].offset + i);
         const uint32_t want = host::philox(static_cast<int64_t>(first + i), key);
-        require(got == want, [&] {
-          return "element " + std::to_string(first + i) + " under key " + std::to_string(key) +
-                 " is " + std::to_string(got) + ", expected " + std::to_string(want);
-        });
+        require(got == want, "element {} under key {} is {}, expected {}", first + i, key, got,
+                want);
       }
     }
   }

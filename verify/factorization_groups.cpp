@@ -26,9 +26,9 @@ void judge_cholesky(const wide_matrix<wide_of<S>>& a, const wide_matrix<wide_of<
   const auto lower = upper ? adjoint(found) : found;
   for (uint64_t i = 0; i < a.rows(); ++i) {
     require(std::imag(lower(i, i)) == 0 && std::real(lower(i, i)) > 0,
-            what + ": the diagonal is not positive");
+            "{}: the diagonal is not positive", what);
     for (uint64_t j = i + 1; j < a.rows(); ++j)
-      require(lower(i, j) == wide_of<S>(0), what + ": the other triangle is not 0");
+      require(lower(i, j) == wide_of<S>(0), "{}: the other triangle is not 0", what);
   }
   require_small<S>(distance(a, multiply(lower, adjoint(lower))), norm(a), a.rows(), what);
 }
@@ -160,7 +160,7 @@ wide_matrix<W> picked_rows(const wide_matrix<W>& a, view_spec& rows, uint64_t ba
   for (uint64_t i = 0; i < a.rows(); ++i) {
     const int64_t row = *element_of<int64_t>(rows, batch * a.rows() + i);
     require(row >= 0 && static_cast<uint64_t>(row) < a.rows() && !seen[static_cast<size_t>(row)],
-            [&] { return "rows is no permutation: " + std::to_string(row); });
+            "rows is no permutation: {}", row);
     seen[static_cast<size_t>(row)] = true;
     for (uint64_t j = 0; j < a.columns(); ++j) out(i, j) = a(static_cast<uint64_t>(row), j);
   }
@@ -173,9 +173,8 @@ void judge_pivots(const wide_matrix<wide_of<S>>& lu, const std::string& what) {
   const long double slack = 1 + 16 * unit_roundoff<S>();
   for (uint64_t k = 0; k < std::min(lu.rows(), lu.columns()); ++k)
     for (uint64_t i = k + 1; i < lu.rows(); ++i)
-      require(size_of_pivot(times(lu(i, k), lu(k, k))) <= slack * size_of_pivot(lu(k, k)), [&] {
-        return what + ": the pivot of column " + std::to_string(k) + " is not the largest";
-      });
+      require(size_of_pivot(times(lu(i, k), lu(k, k))) <= slack * size_of_pivot(lu(k, k)),
+              "{}: the pivot of column {} is not the largest", what, k);
 }
 
 template <typename S>
@@ -234,7 +233,7 @@ void judge_qr(const wide_matrix<wide_of<S>>& a, const wide_matrix<wide_of<S>>& q
               const wide_matrix<wide_of<S>>& r, const std::string& what) {
   for (uint64_t i = 0; i < r.rows(); ++i)
     for (uint64_t j = 0; j < std::min(i, r.columns()); ++j)
-      require(r(i, j) == wide_of<S>(0), what + ": r is not 0 below its diagonal");
+      require(r(i, j) == wide_of<S>(0), "{}: r is not 0 below its diagonal", what);
   require_orthonormal_columns<S>(q, what + ": q");
   require_small<S>(distance(multiply(q, r), a), norm(a), std::max(a.rows(), a.columns()), what);
 }

@@ -97,12 +97,10 @@ void check_case(session& s, const fourier_case& c) {
         error += std::norm(number_at<T>(v[0], (o * written(c) + k) * c.inner + i) - want);
         norm += std::norm(want);
       }
-      require(std::sqrt(error) <= allowed * std::sqrt(norm), [&] {
-        return text_of(c) + ": line " + std::to_string(o * c.inner + i) + " is off by " +
-               std::to_string(static_cast<double>(std::sqrt(error / norm) / unit)) +
-               " roundings of its norm, " + std::to_string(static_cast<double>(allowed / unit)) +
-               " are allowed";
-      });
+      if (!(std::sqrt(error) <= allowed * std::sqrt(norm)))
+        fail("{}: line {} is off by {} roundings of its norm, {} are allowed", text_of(c),
+             o * c.inner + i, static_cast<double>(std::sqrt(error / norm) / unit),
+             static_cast<double>(allowed / unit));
     }
 }
 

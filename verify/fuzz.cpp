@@ -5,11 +5,13 @@
 
 namespace tutti::conformance {
 
+void require_text(const outcome& result, const char* what) {
+  require(!result || !result.message.empty(), "{} gives code {} and no message", what, result.code);
+}
+
 outcome answer(tutti_status* status, const char* what) {
   outcome result = take(status);
-  require(!result || !result.message.empty(), [&] {
-    return std::string(what) + " gives code " + std::to_string(result.code) + " and no message";
-  });
+  require_text(result, what);
   return result;
 }
 

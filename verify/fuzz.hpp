@@ -52,6 +52,16 @@ class changes {
 
 // A plugin may return a failure with a code and a message, but not a status without one. Throws
 // `failure` in that case.
+void require_text(const outcome& result, const char* what);
 outcome answer(tutti_status* status, const char* what);
+// The same of what is made, which is there if and only if there is no failure.
+template <typename T, typename Function, typename... Arguments>
+std::pair<outcome, handle<T>> answer(void (*release)(T*), const char* what, Function function,
+                                     Arguments... arguments) {
+  auto made = tried(release, function, arguments...);
+  require_text(made.first, what);
+  require(bool(made.first) != bool(made.second), "{}: status and object disagree", what);
+  return made;
+}
 
 }  // namespace tutti::conformance

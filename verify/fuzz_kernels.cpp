@@ -69,9 +69,9 @@ void launch_scaled(session& s, const tutti_kernel_api& api, tutti_kernel* kernel
   const outcome refused =
       answer(api.launch(s.main_stream.get(), kernel, &r.launch, nullptr), "launch");
   const outcome later = answer(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
-  require(c.empty() || refused || later, "accepted: " + c.text());
+  require(c.empty() || refused || later, "accepted: {}", c.text());
   if (!c.empty()) return;
-  require(!refused && !later, "a sound launch failed: " + refused.message + later.message);
+  require(!refused && !later, "a sound launch failed: {}{}", refused.message, later.message);
   require(r.read(s) == r.expected(3), "wrong results of a kernel");
 }
 
@@ -92,16 +92,13 @@ void fuzz_kernel(session& s, generator& random) {
   changes c;
   if (chance(random, 2)) change_description(desc, random, c);
   s.note("kernel in language " + std::to_string(desc.language) + "; " + c.text());
-  tutti_kernel* made = nullptr;
-  const outcome created = answer(api->create(s.device.get(), &desc, &made), "create");
-  const handle<tutti_kernel> kernel(made, api->release);
-  require(created ? made == nullptr : made != nullptr, "create: status and kernel disagree");
-  require(!c.empty() || !created, "a sound kernel is refused: " + created.message);
+  const auto [created, kernel] = answer(api->release, "create", api->create, s.device.get(), &desc);
+  require(!c.empty() || !created, "a sound kernel is refused: {}", created.message);
   if (created) return;
   tutti_kernel_info info{};
   info.struct_size = sizeof info;
-  answer(api->info(made, &info), "info");
-  launch_scaled(s, *api, made, random);
+  answer(api->info(kernel.get(), &info), "info");
+  launch_scaled(s, *api, kernel.get(), random);
 }
 
 }  // namespace tutti::conformance

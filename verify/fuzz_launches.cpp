@@ -57,11 +57,7 @@ void fuzz_program_launch(session& s, generator& random) {
   std::vector<handle<tutti_buffer>> buffers;
   const auto add = [&](const operand& o, std::vector<tutti_operand>& to) {
     buffers.push_back(s.allocate(2 * o.data.bytes.size()));
-    tutti_operand made{};
-    made.buffer = buffers.back().get();
-    made.offset = o.offset * sdk::dtype_size(o.data.dtype);
-    std::copy(o.stride.begin(), o.stride.end(), made.stride);
-    to.push_back(made);
+    to.push_back(to_abi(o, buffers.back().get()));
   };
   for (const operand& o : w.inputs) add(o, l.inputs);
   for (const operand& o : w.outputs) add(o, l.outputs);
@@ -76,12 +72,11 @@ void fuzz_program_launch(session& s, generator& random) {
   s.note("launch of a " + text_of(p) + "; " + c.text());
   uint64_t bytes = 0;
   answer(s.api->program->workspace(program.get(), &l.desc, &bytes), "workspace");
-  tutti_event* event = nullptr;
-  const outcome refused =
-      answer(s.api->program->launch(s.main_stream.get(), program.get(), &l.desc, &event), "launch");
-  const handle<tutti_event> done(event, s.api->stream->event_release);
+  const auto [refused, done] = tried(s.api->stream->event_release, s.api->program->launch,
+                                     s.main_stream.get(), program.get(), &l.desc);
+  require_text(refused, "launch");
   const outcome later = answer(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
-  require(refused || later, "accepted: " + c.text());
+  require(refused || later, "accepted: {}", c.text());
   launch(s, program.get(), w.extent, w.inputs, w.scalars, w.outputs);
   std::vector<uint8_t> values;
   require(means_something(p, values), "a sound program makes no sense");

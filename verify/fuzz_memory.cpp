@@ -38,22 +38,18 @@ void ask_for_objects(session& s, generator& random) {
   if (chance(random, 3)) c.set("struct_size", desc.struct_size, one_of(random, {0, 7, 8, 64}));
   c.set("bytes", desc.bytes, desc.bytes);
   s.note("buffer: " + c.text());
-  tutti_buffer* made = nullptr;
-  const outcome allocated =
-      answer(s.api->memory->allocate(s.device.get(), &desc, &made), "allocate");
-  const handle<tutti_buffer> buffer(made, s.api->memory->release);
-  require(allocated ? made == nullptr : made != nullptr, "allocate: status and buffer disagree");
+  const auto allocated =
+      answer(s.api->memory->release, "allocate", s.api->memory->allocate, s.device.get(), &desc)
+          .first;
   require(desc.bytes < uint64_t{1} << 60 || desc.struct_size < sizeof desc || allocated,
-          "allocated: " + c.text());
+          "allocated: {}", c.text());
   tutti_stream_desc stream{sizeof stream, static_cast<uint32_t>(random() % 6), 0};
   if (chance(random, 3)) stream.struct_size = one_of<uint64_t>(random, {0, 7, 8, 64});
   s.note("stream with flags " + std::to_string(stream.flags) + ", struct_size " +
          std::to_string(stream.struct_size));
-  tutti_stream* line = nullptr;
-  const outcome created =
-      answer(s.api->stream->create(s.device.get(), &stream, &line), "stream create");
-  const handle<tutti_stream> held(line, s.api->stream->release);
-  require(created ? line == nullptr : line != nullptr, "create: status and stream disagree");
+  const auto created = answer(s.api->stream->release, "stream create", s.api->stream->create,
+                              s.device.get(), &stream)
+                           .first;
   require(created || stream.struct_size < 12 || stream.flags <= TUTTI_STREAM_PROFILE,
           "a stream with flags that nobody knows was made");
 }
@@ -175,8 +171,7 @@ class transfers {
       result = answer(s_.api->stream->event_wait(event, TUTTI_FOREVER), "event wait");
     const outcome later = answer(s_.api->stream->synchronize(stream_.get()), "synchronize");
     if (!result) result = later;
-    require(!should_succeed || may_fail || !result,
-            [&] { return "a sound transfer failed: " + result.message; });
+    require(!should_succeed || may_fail || !result, "a sound transfer failed: {}", result.message);
     require(should_succeed || may_fail || bool(result), "a transfer beyond its memory succeeded");
   }
 

@@ -154,14 +154,13 @@ void launch_changed(session& s, tutti_plan* plan, const raw_operator& raw, gener
       break;
   }
   s.note("launch: " + c.text());
-  tutti_event* event = nullptr;
-  const outcome refused =
-      answer(s.api->op->launch(s.main_stream.get(), plan, &l, &event), "operator launch");
-  const handle<tutti_event> done(event, s.api->stream->event_release);
+  const auto [refused, done] =
+      tried(s.api->stream->event_release, s.api->op->launch, s.main_stream.get(), plan, &l);
+  require_text(refused, "operator launch");
   const outcome later = answer(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
   const bool was_counted =
       c.text().find("operand_count") != std::string::npos && l.operand_count == count;
-  require(c.empty() || was_counted || refused || later, "accepted: launch with " + c.text());
+  require(c.empty() || was_counted || refused || later, "accepted: launch with {}", c.text());
 }
 
 }  // namespace
@@ -196,15 +195,13 @@ void fuzz_operator(session& s, generator& random) {
       answer(s.api->op->supports(s.device.get(), &desc, &support, &reason), "supports");
   require(asked || support == TUTTI_SUPPORT_YES || (reason != nullptr && *reason != 0),
           "not supported, and no reason given");
-  tutti_plan* made = nullptr;
-  const outcome created = answer(s.api->op->create(s.device.get(), &desc, &made), "create");
-  const handle<tutti_plan> plan(made, s.api->op->release);
-  require(created ? made == nullptr : made != nullptr, "create: status and plan disagree");
+  const auto [created, plan] =
+      answer(s.api->op->release, "create", s.api->op->create, s.device.get(), &desc);
   require((!asked && support == TUTTI_SUPPORT_YES) || created,
-          "made, though `supports` says no: " + c.text());
+          "made, though `supports` says no: {}", c.text());
   // What a launch reads must be known: descriptions that were cut short mean something else.
   const bool is_whole = desc.struct_size >= sizeof desc && desc.view_size == sizeof raw.views[0];
-  if (!created && is_whole && is_small(raw)) launch_changed(s, made, raw, random);
+  if (!created && is_whole && is_small(raw)) launch_changed(s, plan.get(), raw, random);
 }
 
 }  // namespace tutti::conformance

@@ -26,8 +26,7 @@ class raw_program {
     desc_.known.outputs = reinterpret_cast<const tutti_program_operand*>(outputs_.data());
     desc_.known.instructions = reinterpret_cast<const tutti_instruction*>(instructions_.data());
   }
-  raw_program(const raw_program&) = delete;
-  raw_program& operator=(const raw_program&) = delete;
+  raw_program(raw_program&&) = delete;
 
   tutti_program_desc& desc() { return desc_.known; }
   uint8_t& scalar(uint32_t n) { return scalars_[n]; }
@@ -209,20 +208,18 @@ void fuzz_program(session& s, generator& random) {
   int32_t support = TUTTI_SUPPORT_NO;
   const outcome asked =
       answer(s.api->program->supports(s.device.get(), &desc, &support, nullptr), "supports");
-  tutti_program* made = nullptr;
-  const outcome created = answer(s.api->program->create(s.device.get(), &desc, &made), "create");
-  const handle<tutti_program> program(made, s.api->program->release);
+  const auto [created, program] =
+      answer(s.api->program->release, "create", s.api->program->create, s.device.get(), &desc);
   const bool supported = !asked && support == TUTTI_SUPPORT_YES;
-  require(created ? made == nullptr : made != nullptr, "create: status and program disagree");
-  require(supported || created, "made, though `supports` says no: " + c.text());
-  require(!c.empty() || supported, "a sound program is not supported: " + asked.message);
-  require(!c.empty() || !created, "a sound program is refused: " + created.message);
+  require(supported || created, "made, though `supports` says no: {}", c.text());
+  require(!c.empty() || supported, "a sound program is not supported: {}", asked.message);
+  require(!c.empty() || !created, "a sound program is refused: {}", created.message);
   if (created) return;
   const program_spec meant = raw.read();
   std::vector<uint8_t> values;
-  require(means_something(meant, values), "accepted: " + c.text());
+  require(means_something(meant, values), "accepted: {}", c.text());
   surroundings w = make_surroundings(meant, small_extents(meant, random), random);
-  launch(s, made, w.extent, w.inputs, w.scalars, w.outputs);
+  launch(s, program.get(), w.extent, w.inputs, w.scalars, w.outputs);
   if (can_be_judged(meant, values)) judge(meant, w);
 }
 

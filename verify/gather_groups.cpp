@@ -74,11 +74,10 @@ void check_take(session& s, uint8_t dtype, uint8_t index_dtype) {
         const uint64_t o = e / (c.picked * c.inner), i = e / c.inner % c.picked, n = e % c.inner;
         const uint64_t got = v[0].data.data.get(at(v[0], o, i, n));
         const uint64_t want = v[1].data.data.get(at(v[1], o, row_of(v[2], i, c), n));
-        require(got == want, [&] {
-          return "element " + list_text({o, i, n}) + " of " + list_text(v[0].extent) + " is " +
-                 value_text(sdk::register_dtype(dtype), got) + ", expected " +
-                 value_text(sdk::register_dtype(dtype), want);
-        });
+        if (got != want)
+          fail("element {} of {} is {}, expected {}", list_text({o, i, n}), list_text(v[0].extent),
+               value_text(sdk::register_dtype(dtype), got),
+               value_text(sdk::register_dtype(dtype), want));
       }
     }
   }
@@ -149,10 +148,9 @@ void check_scatter_case(session& s, uint8_t dtype, uint8_t index_dtype, int32_t 
     if (sums_floats) want = bits_of(dtype, sum);
     const uint64_t got = v[0].data.data.get(at(v[0], o, r, n));
     const long double bound = magnitude * (dtype == TUTTI_F32 ? 1e-6L : 1e-14L);
-    require(sums_floats ? std::fabs(real_of(dtype, got) - sum) <= bound : got == want, [&] {
-      return "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) + " is " +
-             value_text(type, got) + ", expected " + value_text(type, want);
-    });
+    if (!(sums_floats ? std::fabs(real_of(dtype, got) - sum) <= bound : got == want))
+      fail("element {} of {} is {}, expected {}", list_text({o, r, n}), list_text(v[0].extent),
+           value_text(type, got), value_text(type, want));
   }
 }
 

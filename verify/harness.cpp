@@ -13,18 +13,18 @@
 namespace tutti::conformance {
 namespace {
 
-tutti_operand to_abi(const operand& o, tutti_buffer* buffer) {
-  tutti_operand result{};
-  result.buffer = buffer;
-  result.offset = o.offset * sdk::dtype_size(o.data.dtype);
-  std::copy(o.stride.begin(), o.stride.end(), result.stride);
-  return result;
-}
-
 handle<tutti_buffer> upload(session& s, const image& data) {
   handle<tutti_buffer> buffer = s.allocate(data.bytes.size());
   s.write(buffer.get(), 0, data.bytes.data(), data.bytes.size());
   return buffer;
+}
+
+template <typename Supports, typename Desc>
+void require_support(const session& s, Supports supports, const Desc& desc) {
+  int32_t support = TUTTI_SUPPORT_NO;
+  const char* reason = nullptr;
+  check(supports(s.device.get(), &desc, &support, &reason), "supports");
+  if (support == TUTTI_SUPPORT_NO) throw skipped(reason != nullptr ? reason : "no reason given");
 }
 
 // All that two programs may differ in.
@@ -60,8 +60,7 @@ outcome take(tutti_status* status) {
 void check(tutti_status* status, const char* what) {
   const outcome result = take(status);
   if (result) {
-    throw failure(std::string(what) + " failed with code " + std::to_string(result.code) + ": " +
-                  result.message);
+    fail("{} failed with code {}: {}", what, result.code, result.message);
   }
 }
 
@@ -77,17 +76,13 @@ session::session(const std::string& path, uint32_t device_number, uint64_t seed_
   uint32_t count = 0;
   const outcome counted = take(api->device->count(&count));
   if (counted.code == TUTTI_ERROR_NO_DRIVER) throw no_driver(counted.message);
-  require(!counted, "count: " + counted.message);
-  require(device_index < count, "device " + std::to_string(device_index) + " of " +
-                                    std::to_string(count) + " does not exist");
+  require(!counted, "count: {}", counted.message);
+  require(device_index < count, "device {} of {} does not exist", device_index, count);
   on_step("device.properties");
   properties.struct_size = sizeof(properties);
   check(api->device->properties(device_index, &properties), "properties");
   on_step("device.open");
-  tutti_device* opened = nullptr;
-  check(api->device->open(device_index, &opened), "open");
-  require(opened != nullptr, "open gave no device");
-  device = {opened, api->device->release};
+  device = made(api->device->release, "open", api->device->open, device_index);
   on_step("program.capabilities");
   read_capabilities();
   on_step("stream.create");
@@ -103,8 +98,7 @@ void session::read_capabilities() {
   check(api->program->capabilities(device.get(), &c), "capabilities");
   constexpr uint32_t most = 1u << 16;  // opcodes have 16 bits
   require(c.opcode_count <= most && c.reduction_count <= most,
-          "capabilities: " + std::to_string(c.opcode_count) + " opcodes, " +
-              std::to_string(c.reduction_count) + " reductions");
+          "capabilities: {} opcodes, {} reductions", c.opcode_count, c.reduction_count);
   offered.stored_dtypes = properties.stored_dtypes;
   if (c.opcodes != nullptr) offered.opcodes.assign(c.opcodes, c.opcodes + c.opcode_count);
   if (c.reductions != nullptr)
@@ -120,17 +114,13 @@ void session::note(const std::string& text) const {
 }
 
 handle<tutti_buffer> session::allocate(uint64_t bytes) const {
-  tutti_buffer* buffer = nullptr;
   const tutti_buffer_desc desc{sizeof desc, bytes, TUTTI_MEMORY_DEVICE, 0};
-  check(api->memory->allocate(device.get(), &desc, &buffer), "allocate");
-  return {buffer, api->memory->release};
+  return made(api->memory->release, "allocate", api->memory->allocate, device.get(), &desc);
 }
 
 handle<tutti_stream> session::stream(uint32_t flags) const {
-  tutti_stream* made = nullptr;
   const tutti_stream_desc desc{sizeof desc, flags, 0};
-  check(api->stream->create(device.get(), &desc, &made), "stream create");
-  return {made, api->stream->release};
+  return made(api->stream->release, "stream create", api->stream->create, device.get(), &desc);
 }
 
 void session::write(tutti_buffer* to, uint64_t offset, const void* from, uint64_t bytes,
@@ -147,18 +137,12 @@ void session::read(tutti_buffer* from, uint64_t offset, void* to, uint64_t bytes
 
 handle<tutti_program> session::program(const tutti_program_desc& desc) const {
   require_support(*this, desc);
-  tutti_program* made = nullptr;
-  check(api->program->create(device.get(), &desc, &made), "program create");
-  require(made != nullptr, "program create gave no program");
-  return {made, api->program->release};
+  return made(api->program->release, "program create", api->program->create, device.get(), &desc);
 }
 
 handle<tutti_plan> session::plan(const tutti_operator_desc& desc) const {
   require_support(*this, desc);
-  tutti_plan* made = nullptr;
-  check(api->op->create(device.get(), &desc, &made), "operator create");
-  require(made != nullptr, "operator create gave no plan");
-  return {made, api->op->release};
+  return made(api->op->release, "operator create", api->op->create, device.get(), &desc);
 }
 
 tutti_program* session::recent_program(const program_spec& spec) {
@@ -187,6 +171,14 @@ void image::set(uint64_t index, uint64_t register_bits) {
   const uint64_t raw = to_storage(dtype, register_bits);
   const uint32_t size = sdk::dtype_size(dtype);
   std::memcpy(bytes.data() + index * size, &raw, size);
+}
+
+tutti_operand to_abi(const operand& o, tutti_buffer* buffer) {
+  tutti_operand result{};
+  result.buffer = buffer;
+  result.offset = o.offset * sdk::dtype_size(o.data.dtype);
+  std::copy(o.stride.begin(), o.stride.end(), result.stride);
+  return result;
 }
 
 uint64_t points_of(const extents& extent) {
@@ -264,12 +256,10 @@ void launch(session& s, tutti_program* program, const extents& extent,
   handle<tutti_buffer> workspace;
   if (l.workspace_bytes > 0) workspace = s.allocate(l.workspace_bytes);
   l.workspace = workspace.get();
-  tutti_event* event = nullptr;
-  check(s.api->program->launch(s.main_stream.get(), program, &l, &event), "program launch");
-  const handle<tutti_event> done(event, s.api->stream->event_release);
-  require(event != nullptr, "program launch returned no event");
+  const auto done =
+      event_of(s, "program launch", s.api->program->launch, s.main_stream.get(), program, &l);
   check(s.api->stream->flush(s.main_stream.get()), "flush");
-  check(s.api->stream->event_wait(event, TUTTI_FOREVER), "event wait");
+  check(s.api->stream->event_wait(done.get(), TUTTI_FOREVER), "event wait");
   for (size_t i = 0; i < outputs.size(); ++i)
     s.read(out[i].buffer, 0, outputs[i].data.bytes.data(), outputs[i].data.bytes.size());
 }
@@ -289,18 +279,12 @@ std::vector<tutti_view_desc> describe(const std::vector<view_spec>& specs) {
 
 void require_support(const session& s, const tutti_program_desc& desc) {
   if (const std::string lacks = sdk::beyond(s.offered, desc); !lacks.empty())
-    throw skipped("the device " + lacks);
-  int32_t support = TUTTI_SUPPORT_NO;
-  const char* reason = nullptr;
-  check(s.api->program->supports(s.device.get(), &desc, &support, &reason), "supports");
-  if (support == TUTTI_SUPPORT_NO) throw skipped(reason != nullptr ? reason : "no reason given");
+    throw skipped(fmt::format("the device {}", lacks));
+  require_support(s, s.api->program->supports, desc);
 }
 
 void require_support(const session& s, const tutti_operator_desc& desc) {
-  int32_t support = TUTTI_SUPPORT_NO;
-  const char* reason = nullptr;
-  check(s.api->op->supports(s.device.get(), &desc, &support, &reason), "supports");
-  if (support == TUTTI_SUPPORT_NO) throw skipped(reason != nullptr ? reason : "no reason given");
+  require_support(s, s.api->op->supports, desc);
 }
 
 tutti_operator_launch launch_of(const std::vector<tutti_range>& operands) {
@@ -332,10 +316,9 @@ outcome try_operator(session& s, const tutti_operator_desc& desc, std::vector<vi
   outcome synchronized = take(s.api->stream->synchronize(s.main_stream.get()));
   if (event != nullptr) {
     const outcome waited = take(s.api->stream->event_wait(event, TUTTI_FOREVER));
-    require(waited.code == synchronized.code, [&] {
-      return "an operator's event ends with code " + std::to_string(waited.code) +
-             ", its stream with " + std::to_string(synchronized.code);
-    });
+    require(waited.code == synchronized.code,
+            "an operator's event ends with code {}, its stream with {}", waited.code,
+            synchronized.code);
   }
   for (size_t n = 0; n < specs.size(); ++n) {
     image& data = specs[n].data.data;
@@ -347,9 +330,7 @@ outcome try_operator(session& s, const tutti_operator_desc& desc, std::vector<vi
 void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs, const void* params) {
   const std::vector<tutti_view_desc> views = describe(specs);
   const outcome result = try_operator(s, describe(kind, views, params), specs);
-  if (result)
-    throw failure("operator failed with code " + std::to_string(result.code) + ": " +
-                  result.message);
+  if (result) fail("operator failed with code {}: {}", result.code, result.message);
 }
 
 }  // namespace tutti::conformance

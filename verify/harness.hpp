@@ -4,6 +4,8 @@
 // host, programs, and launches that read back whole buffers.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -17,7 +19,6 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -42,15 +43,16 @@ class no_driver : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws `failure` with `what`, a text or a function that returns one, unless `good`.
-template <class What>
-void require(bool good, const What& what) {
-  if (good) return;
-  if constexpr (std::is_invocable_v<What>) {
-    throw failure(what());
-  } else {
-    throw failure(what);
-  }
+// Throws `failure` with a message, in which {} stands for a value.
+template <class... Values>
+[[noreturn]] void fail(fmt::format_string<const Values&...> text, const Values&... values) {
+  throw failure(fmt::vformat(text, fmt::make_format_args(values...)));
+}
+
+// The same unless `good`.
+template <class... Values>
+void require(bool good, fmt::format_string<const Values&...> text, const Values&... values) {
+  if (!good) fail(text, values...);
 }
 
 // A status taken apart and released.
@@ -85,6 +87,24 @@ class handle {
   T* object_ = nullptr;
   void (*release_)(T*) = nullptr;
 };
+
+// What a function of a table makes, as its last argument. Throws `failure` if it makes nothing.
+template <typename T, typename Function, typename... Arguments>
+handle<T> made(void (*release)(T*), const char* what, Function function, Arguments... arguments) {
+  T* object = nullptr;
+  check(function(arguments..., &object), what);
+  require(object != nullptr, "{} gave nothing", what);
+  return {object, release};
+}
+
+// The outcome of such a function, and what it has made.
+template <typename T, typename Function, typename... Arguments>
+std::pair<outcome, handle<T>> tried(void (*release)(T*), Function function,
+                                    Arguments... arguments) {
+  T* object = nullptr;
+  outcome result = take(function(arguments..., &object));
+  return {std::move(result), handle<T>(object, release)};
+}
 
 // A struct of a newer caller, with more fields than the plugin knows.
 template <typename T, size_t Words = 8>
@@ -157,6 +177,13 @@ class session {
   std::deque<std::pair<std::string, handle<tutti_program>>> recent_;
 };
 
+// The event of enqueued work, which the function hands out as its last argument.
+template <typename Function, typename... Arguments>
+handle<tutti_event> event_of(const session& s, const char* what, Function function,
+                             Arguments... arguments) {
+  return made(s.api->stream->event_release, what, function, arguments...);
+}
+
 // One named check. `run` returns or throws.
 struct group {
   std::string name;
@@ -197,6 +224,7 @@ struct operand {
   int alias = -1;
 };
 
+tutti_operand to_abi(const operand& o, tutti_buffer* buffer);
 uint64_t points_of(const extents& extent);
 strides row_major(const extents& extent);
 // Element index of the row-major point `index`.

@@ -22,21 +22,18 @@ void check_host_event(session& s) {
   const auto* stream = s.api->stream;
   for (int round = 0; round < 3; ++round) {
     s.write(a.get(), 0, before.data(), size);
-    tutti_event *gate = nullptr, *written = nullptr;
-    check(stream->event_create(s.device.get(), &gate), "event create");
-    const auto gate_handle = event_handle(s, gate);
+    const auto made = event_of(s, "event create", stream->event_create, s.device.get());
+    tutti_event* const gate = made.get();
     check(stream->wait(gated.get(), gate), "stream wait");
-    check(s.api->transfer->write(gated.get(), a.get(), 0, after.data(), size, 0, &written),
-          "write");
-    const auto written_handle = event_handle(s, written);
+    const auto written = event_of(s, "write", s.api->transfer->write, gated.get(), a.get(), 0,
+                                  after.data(), size, 0);
     check(stream->flush(gated.get()), "flush");
     int32_t done = -1;
     check(stream->event_query(gate, &done), "event query");
     for (const uint64_t limit : {uint64_t{0}, uint64_t{20'000'000}}) {
       const outcome late = take(stream->event_wait(gate, limit));
-      require(late.code == TUTTI_ERROR_TIMEOUT, [&] {
-        return "a wait with a limit for what is not done gives code " + std::to_string(late.code);
-      });
+      require(late.code == TUTTI_ERROR_TIMEOUT,
+              "a wait with a limit for what is not done gives code {}", late.code);
     }
     require(done == 0, "a host event is done before the signal");
     s.read(a.get(), 0, got.data(), size);
@@ -44,7 +41,7 @@ void check_host_event(session& s) {
     std::thread signaller([&] { check(stream->event_signal(gate, nullptr), "event signal"); });
     check(stream->event_wait(gate, TUTTI_FOREVER), "event wait");
     signaller.join();
-    check(stream->event_wait(written, TUTTI_FOREVER), "event wait");
+    check(stream->event_wait(written.get(), TUTTI_FOREVER), "event wait");
     check(stream->event_query(gate, &done), "event query");
     require(done == 1, "a host event is not done after the signal");
     s.read(a.get(), 0, got.data(), size);
@@ -55,10 +52,8 @@ void check_host_event(session& s) {
 void require_told(tutti_status* status, const char* who) {
   const outcome told = take(status);
   require(told.code == TUTTI_ERROR_DRIVER && told.message.find("parcel 17") != std::string::npos,
-          [&] {
-            return std::string(who) + " is told code " + std::to_string(told.code) + ", '" +
-                   told.message + "', for an event that the host has failed";
-          });
+          "{} is told code {}, '{}', for an event that the host has failed", who, told.code,
+          told.message);
 }
 
 // An event that the host fails: those that wait get its message, a stream until it is synchronised,
@@ -74,15 +69,13 @@ void check_failed_event(session& s) {
   const handle<tutti_stream> gated = s.stream(), other = s.stream();
   const tutti_status why = failed_by_host();
   for (int round = 0; round < 2; ++round) {
-    tutti_event *gate = nullptr, *written = nullptr, *mark = nullptr;
-    check(stream->event_create(s.device.get(), &gate), "event create");
-    const auto gate_handle = event_handle(s, gate);
+    const auto made = event_of(s, "event create", stream->event_create, s.device.get());
+    tutti_event* const gate = made.get();
     check(stream->wait(gated.get(), gate), "stream wait");
-    check(transfer->write(gated.get(), a.get(), 0, sent.data(), size, 0, &written), "write");
-    const auto written_handle = event_handle(s, written);
+    const auto written =
+        event_of(s, "write", transfer->write, gated.get(), a.get(), 0, sent.data(), size, 0);
     check(transfer->write(gated.get(), a.get(), 0, sent.data(), size, 0, nullptr), "write");
-    check(stream->record(gated.get(), &mark), "record");
-    const auto mark_handle = event_handle(s, mark);
+    const auto mark = event_of(s, "record", stream->record, gated.get());
     check(stream->flush(gated.get()), "flush");
     check(stream->event_signal(gate, &why), "event signal");
     require(take(stream->event_signal(gate, nullptr)).code == TUTTI_ERROR_INVALID_ARGUMENT,
@@ -90,8 +83,8 @@ void check_failed_event(session& s) {
     require_told(stream->event_wait(gate, TUTTI_FOREVER), "who waits for the event");
     int32_t done = 0;
     require_told(stream->event_query(gate, &done), "who asks for the event");
-    require_told(stream->event_wait(written, TUTTI_FOREVER), "who waits for work behind it");
-    require_told(stream->event_wait(mark, TUTTI_FOREVER), "who waits for a mark behind it");
+    require_told(stream->event_wait(written.get(), TUTTI_FOREVER), "who waits for work behind it");
+    require_told(stream->event_wait(mark.get(), TUTTI_FOREVER), "who waits for a mark behind it");
     require_told(transfer->read(gated.get(), a.get(), 0, got.data(), size, 1, nullptr),
                  "a blocking read behind it");
     // Another stream, also one that waits for the failed event only after it was reported.
@@ -109,10 +102,8 @@ void check_failed_event(session& s) {
     check(stream->synchronize(gated.get()), "synchronize a stream that is sound again");
     check(stream->synchronize(other.get()), "synchronize a stream that is sound again");
   }
-  tutti_event* work = nullptr;
-  check(stream->record(gated.get(), &work), "record");
-  const auto work_handle = event_handle(s, work);
-  require(take(stream->event_signal(work, nullptr)).code == TUTTI_ERROR_INVALID_ARGUMENT,
+  const auto work = event_of(s, "record", stream->record, gated.get());
+  require(take(stream->event_signal(work.get(), nullptr)).code == TUTTI_ERROR_INVALID_ARGUMENT,
           "the host may signal an event of work");
 }
 
@@ -126,7 +117,7 @@ void check_mapped_memory(session& s) {
       const tutti_buffer_desc desc{sizeof desc, size, kind, 0};
       const outcome allocated = take(memory->allocate(s.device.get(), &desc, &made));
       if (allocated.code == TUTTI_ERROR_UNSUPPORTED && kind == TUTTI_MEMORY_HOST) break;
-      require(!allocated, [&] { return "allocate: " + allocated.message; });
+      require(!allocated, "allocate: {}", allocated.message);
       const handle<tutti_buffer> a(made, memory->release);
       const std::vector<uint8_t> sent = bytes_of(size, s.seed), back = bytes_of(size, s.seed + 1);
       std::vector<uint8_t> got(size);
@@ -135,7 +126,7 @@ void check_mapped_memory(session& s) {
       void* host = nullptr;
       const outcome mapped = take(memory->map(made, offset, size - offset, TUTTI_MAP_READ, &host));
       if (mapped.code == TUTTI_ERROR_UNSUPPORTED && kind == TUTTI_MEMORY_DEVICE) break;
-      require(!mapped && host != nullptr, [&] { return "map for reading: " + mapped.message; });
+      require(!mapped && host != nullptr, "map for reading: {}", mapped.message);
       const auto* bytes = static_cast<const uint8_t*>(host);
       compare({bytes, bytes + (size - offset)},
               {sent.begin() + static_cast<int64_t>(offset), sent.end()}, "mapped for reading");
@@ -161,13 +152,10 @@ void check_unknown_memory(session& s) {
       {{sizeof(tutti_buffer_desc), 16, ~0u, 0}, "of an unknown kind"},
       {{sizeof(tutti_buffer_desc), 16, TUTTI_MEMORY_DEVICE, 1u << 31}, "with an unknown flag"}};
   for (const auto& [desc, what] : unknown) {
-    tutti_buffer* made = nullptr;
-    const outcome result = take(s.api->memory->allocate(s.device.get(), &desc, &made));
-    const handle<tutti_buffer> held(made, s.api->memory->release);
-    require(result.code == TUTTI_ERROR_UNSUPPORTED && made == nullptr, [&] {
-      return std::string("memory ") + what + " gives code " + std::to_string(result.code) +
-             (made != nullptr ? ", and a buffer" : "");
-    });
+    const auto [result, made] =
+        tried(s.api->memory->release, s.api->memory->allocate, s.device.get(), &desc);
+    require(result.code == TUTTI_ERROR_UNSUPPORTED && !made, "memory {} gives code {}{}", what,
+            result.code, made ? ", and a buffer" : "");
   }
 }
 

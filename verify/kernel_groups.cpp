@@ -37,10 +37,7 @@ void each_language(session& s, const std::function<void(int32_t)>& f) {
 }
 
 handle<tutti_kernel> build(session& s, const tutti_kernel_desc& desc) {
-  tutti_kernel* made = nullptr;
-  check(kernels_of(s)->create(s.device.get(), &desc, &made), "create");
-  require(made != nullptr, "create gave no kernel");
-  return {made, kernels_of(s)->release};
+  return made(kernels_of(s)->release, "create", kernels_of(s)->create, s.device.get(), &desc);
 }
 
 void check_results(session& s) {
@@ -50,17 +47,11 @@ void check_results(session& s) {
     for (const uint64_t n : {1, 96, 1000}) {
       for (const uint64_t offset : {0u, 4 * s.properties.alignment}) {
         kernel_rig r(s, n, offset);
-        tutti_event* event = nullptr;
-        check(kernels_of(s)->launch(s.main_stream.get(), kernel.get(), &r.launch, &event),
-              "launch");
+        const auto done = event_of(s, "launch", kernels_of(s)->launch, s.main_stream.get(),
+                                   kernel.get(), &r.launch);
         r.factor = -1;  // read during the call
-        const handle<tutti_event> done(event, s.api->stream->event_release);
-        require(event != nullptr, "no event was returned");
-        check(s.api->stream->event_wait(event, TUTTI_FOREVER), "event wait");
-        require(r.read(s) == r.expected(3), [&] {
-          return "wrong results of " + std::to_string(n) + " elements at byte " +
-                 std::to_string(offset);
-        });
+        check(s.api->stream->event_wait(done.get(), TUTTI_FOREVER), "event wait");
+        require(r.read(s) == r.expected(3), "wrong results of {} elements at byte {}", n, offset);
       }
     }
     if (language == TUTTI_KERNEL_HOST) require(state.items == 1000, "the function saw other sizes");
@@ -95,9 +86,8 @@ void check_refusals(session& s) {
   const auto refuse = [&](tutti_kernel_desc desc, int32_t code, const char* what) {
     made = nullptr;
     const outcome result = take(api->create(s.device.get(), &desc, &made));
-    require(result.code == code && made == nullptr && !result.message.empty(), [&] {
-      return std::string(what) + ": code " + std::to_string(result.code) + ", " + result.message;
-    });
+    require(result.code == code && made == nullptr && !result.message.empty(), "{}: code {}, {}",
+            what, result.code, result.message);
   };
   for (const int32_t l : {0, 1, 2, 3, 4, 5, 6, 31, 32, -1}) {
     if (l > 0 && l < 32 && (languages & TUTTI_KERNEL_LANGUAGE_BIT(l)) != 0) continue;
@@ -132,9 +122,8 @@ void check_bad_launches(session& s) {
       tutti_event* event = nullptr;
       const outcome result =
           take(kernels_of(s)->launch(s.main_stream.get(), kernel.get(), &r.launch, &event));
-      require(result.code == TUTTI_ERROR_INVALID_ARGUMENT && event == nullptr, [&] {
-        return std::string(what) + ": code " + std::to_string(result.code) + ", " + result.message;
-      });
+      require(result.code == TUTTI_ERROR_INVALID_ARGUMENT && event == nullptr, "{}: code {}, {}",
+              what, result.code, result.message);
       r.launch.global[0] = 64;
       r.launch.global[1] = 1;
       std::fill(r.launch.local, r.launch.local + 3, 0);
@@ -181,19 +170,17 @@ void check_host_functions(session& s) {
   kernel_rig r(s, 64);
   {
     const auto kernel = build(s, description(TUTTI_KERNEL_HOST, state));
-    tutti_event* event = nullptr;
-    check(kernels_of(s)->launch(s.main_stream.get(), kernel.get(), &r.launch, &event), "launch");
-    const handle<tutti_event> done(event, s.api->stream->event_release);
-    const outcome result = take(s.api->stream->event_wait(event, TUTTI_FOREVER));
+    const auto done =
+        event_of(s, "launch", kernels_of(s)->launch, s.main_stream.get(), kernel.get(), &r.launch);
+    const outcome result = take(s.api->stream->event_wait(done.get(), TUTTI_FOREVER));
     require(result.code == TUTTI_ERROR_DRIVER && result.message == "made to fail",
-            [&] { return "the function's failure came as: " + result.message; });
+            "the function's failure came as: {}", result.message);
     take(s.api->stream->synchronize(s.main_stream.get()));
     check(kernels_of(s)->launch(s.main_stream.get(), kernel.get(), &r.launch, nullptr), "launch");
   }  // released with work in line
   check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
   require(r.read(s) == r.expected(3), "a kernel that was released early has not run");
-  require(state.released == 1,
-          [&] { return "the context was let go " + std::to_string(state.released) + " times"; });
+  require(state.released == 1, "the context was let go {} times", state.released);
 }
 
 }  // namespace

@@ -85,8 +85,7 @@ struct kernel_rig {
     launch.global[0] = n;
     launch.global[1] = launch.global[2] = 1;
   }
-  kernel_rig(const kernel_rig&) = delete;
-  kernel_rig& operator=(const kernel_rig&) = delete;
+  kernel_rig(kernel_rig&&) = delete;
 
   std::vector<int32_t> read(session& s) const {
     std::vector<int32_t> got(values.size());

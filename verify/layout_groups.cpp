@@ -65,8 +65,8 @@ void compare_elements(const operand& got, const operand& want, const std::string
   for (uint64_t i = 0; i < got.data.size(); ++i) {
     const uint64_t a = got.data.get(i), b = want.data.get(i);
     if (a == b || (sdk::is_floating(dtype) && ulp_distance(dtype, a, b) == 0)) continue;
-    throw failure(what + ": element " + std::to_string(i) + " of the buffer is " +
-                  value_text(dtype, a) + ", expected " + value_text(dtype, b));
+    fail("{}: element {} of the buffer is {}, expected {}", what, i, value_text(dtype, a),
+         value_text(dtype, b));
   }
 }
 
@@ -242,9 +242,7 @@ void check_limits(session& s) {
   launch(s, spec, extent, inputs, {}, outputs);
   for (uint64_t i = 0; i < extent[0]; ++i) {
     const uint64_t want = 1000ull * used * (used - 1) / 2 + used * i;
-    require(outputs[0].data.get(3 + i) == want, [&] {
-      return "sum of " + std::to_string(used) + " inputs is wrong at element " + std::to_string(i);
-    });
+    require(outputs[0].data.get(3 + i) == want, "sum of {} inputs is wrong at element {}", used, i);
   }
 }
 

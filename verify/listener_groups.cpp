@@ -39,16 +39,10 @@ class heard {
   void require_told(int32_t code, const std::string& words, const char* what) {
     std::unique_lock lock(mutex_);
     const bool came = changed_.wait_for(lock, patience_, [this] { return calls_ > 0; });
-    require(came, [&] {
-      return std::string("nobody is told of ") + what + " within " +
-             std::to_string(patience_.count()) + " seconds";
-    });
-    require(calls_ == 1,
-            [&] { return "a listener is told " + std::to_string(calls_) + " times of " + what; });
-    require(code_ == code && message_.find(words) != std::string::npos, [&] {
-      return "a listener is told code " + std::to_string(code_) + ", '" + message_ + "', of " +
-             what;
-    });
+    if (!came) fail("nobody is told of {} within {} seconds", what, patience_.count());
+    require(calls_ == 1, "a listener is told {} times of {}", calls_, what);
+    require(code_ == code && message_.find(words) != std::string::npos,
+            "a listener is told code {}, '{}', of {}", code_, message_, what);
   }
 
  private:
@@ -88,9 +82,8 @@ void listen(session& s, tutti_event* event, heard& who) {
 // A write of `sent` on `stream`, flushed.
 handle<tutti_event> written(session& s, tutti_stream* stream, tutti_buffer* to,
                             const std::vector<uint8_t>& sent) {
-  tutti_event* event = nullptr;
-  check(s.api->transfer->write(stream, to, 0, sent.data(), sent.size(), 0, &event), "write");
-  handle<tutti_event> held = event_handle(s, event);
+  auto held =
+      event_of(s, "write", s.api->transfer->write, stream, to, 0, sent.data(), sent.size(), 0);
   check(s.api->stream->flush(stream), "flush");
   return held;
 }
@@ -158,9 +151,8 @@ void check_gated(session& s) {
   for (const bool fails : {false, true, false}) {
     const handle<tutti_stream> gated = s.stream();
     listeners who(4);
-    tutti_event *gate = nullptr, *mark = nullptr;
-    check(stream->event_create(s.device.get(), &gate), "event create");
-    const auto gate_handle = event_handle(s, gate);
+    const auto made = event_of(s, "event create", stream->event_create, s.device.get());
+    tutti_event* const gate = made.get();
     const awaited before_memory_goes{*stream, {gated.get()}, gate};
     listen(s, gate, who[0]);
     check(stream->wait(gated.get(), gate), "stream wait");
@@ -168,10 +160,9 @@ void check_gated(session& s) {
       const auto released = written(s, gated.get(), a.get(), sent);
       listen(s, released.get(), who[1]);
     }
-    check(stream->record(gated.get(), &mark), "record");
-    const auto mark_handle = event_handle(s, mark);
+    const auto mark = event_of(s, "record", stream->record, gated.get());
     check(stream->flush(gated.get()), "flush");
-    listen(s, mark, who[2]);
+    listen(s, mark.get(), who[2]);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     for (size_t n = 0; n < 3; ++n)
       require(who[n].calls() == 0, "a listener is told before the host has signalled");
@@ -184,7 +175,7 @@ void check_gated(session& s) {
     who[2].require_told(code, words, "a mark behind a host event");
     who[3].require_told(code, words, "a host event that was signalled");
     int32_t done = 0;
-    const outcome asked = take(stream->event_query(mark, &done));
+    const outcome asked = take(stream->event_query(mark.get(), &done));
     require(fails ? asked.code == code : done == 1, "what a listener was told of is not done");
     static_cast<void>(take(stream->synchronize(gated.get())));
     who.done();

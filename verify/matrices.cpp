@@ -21,21 +21,16 @@ outcome matrix_call::launch(session& s) {
 
 void matrix_call::run(session& s) {
   const outcome result = launch(s);
-  require(!result, [&] {
-    return "failed with code " + std::to_string(result.code) + ": " + result.message;
-  });
+  require(!result, "failed with code {}: {}", result.code, result.message);
 }
 
 void matrix_call::run_in_vain(session& s, uint64_t bad) {
   const outcome result = launch(s);
   require(bool(result), "a matrix without a result is no error");
-  require(result.code == TUTTI_ERROR_INVALID_ARGUMENT, [&] {
-    return "a matrix without a result is code " + std::to_string(result.code) + ": " +
-           result.message;
-  });
-  require(result.message.find(std::to_string(bad)) != std::string::npos, [&] {
-    return "the message does not name matrix " + std::to_string(bad) + ": " + result.message;
-  });
+  require(result.code == TUTTI_ERROR_INVALID_ARGUMENT, "a matrix without a result is code {}: {}",
+          result.code, result.message);
+  require(result.message.find(std::to_string(bad)) != std::string::npos,
+          "the message does not name matrix {}: {}", bad, result.message);
 }
 
 }  // namespace tutti::conformance

@@ -129,10 +129,8 @@ long double norm(const wide_matrix<W>& a) {
 template <typename S>
 void require_small(long double error, long double scale, uint64_t size, const std::string& what) {
   const long double rounding = unit_roundoff<S>() * static_cast<long double>(size) * scale;
-  require(error <= 30 * rounding, [&] {
-    return what + ": off by " + std::to_string(static_cast<double>(error / rounding)) +
-           " roundings times size and norm, 30 are allowed";
-  });
+  require(error <= 30 * rounding, "{}: off by {} roundings times size and norm, 30 are allowed",
+          what, static_cast<double>(error / rounding));
 }
 
 template <typename S>

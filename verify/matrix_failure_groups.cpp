@@ -142,17 +142,14 @@ void check_nan(session& s, int32_t kind) {
     bad_element<S>(call, size - 1, 0) = not_a_number<S>();
     const outcome result = call.launch(s);
     if (result) {
-      require(result.code == TUTTI_ERROR_INVALID_ARGUMENT, [&] {
-        return "a matrix with NaN is code " + std::to_string(result.code) + ": " + result.message;
-      });
+      require(result.code == TUTTI_ERROR_INVALID_ARGUMENT, "a matrix with NaN is code {}: {}",
+              result.code, result.message);
       continue;
     }
     for (uint64_t b = 0; b < batch; ++b)
-      require(has_nan(call, b) == (b == bad), [&] {
-        return b == bad ? std::string("a matrix with NaN has a result without")
-                        : "a matrix with NaN is number " + std::to_string(bad) +
-                              ", the result of " + std::to_string(b) + " has NaN";
-      });
+      require(has_nan(call, b) == (b == bad),
+              "a matrix with NaN is number {}, and the result of number {} has {}NaN", bad, b,
+              b == bad ? "no " : "");
   }
 }
 

@@ -34,11 +34,9 @@ void check_offsets(session& s) {
   for (int i = 0; i < 50; ++i) {
     const uint64_t offset = random() % size, count = random() % (size - offset) + 1;
     const std::vector<uint8_t> piece = bytes_of(count, random());
-    tutti_event* event = nullptr;
-    check(s.api->transfer->write(s.main_stream.get(), buffer.get(), offset, piece.data(), count, 0,
-                                 &event),
-          "write");
-    check(s.api->stream->event_wait(event_handle(s, event).get(), TUTTI_FOREVER), "event wait");
+    const auto written = event_of(s, "write", s.api->transfer->write, s.main_stream.get(),
+                                  buffer.get(), offset, piece.data(), count, 0);
+    check(s.api->stream->event_wait(written.get(), TUTTI_FOREVER), "event wait");
     std::copy(piece.begin(), piece.end(), mirror.begin() + static_cast<std::ptrdiff_t>(offset));
     std::vector<uint8_t> part(count);
     s.read(buffer.get(), offset, part.data(), count);
@@ -81,23 +79,21 @@ void check_streams(session& s) {
   for (uint64_t round = 0; round < 10; ++round) {
     const std::vector<uint8_t> sent = bytes_of(size, s.seed + round);
     std::vector<uint8_t> got(size);
-    tutti_event *written = nullptr, *copied = nullptr, *mark = nullptr;
-    check(s.api->transfer->write(first.get(), a.get(), 0, sent.data(), size, 0, &written), "write");
-    const auto write_done = event_handle(s, written);
+    const auto written =
+        event_of(s, "write", s.api->transfer->write, first.get(), a.get(), 0, sent.data(), size, 0);
     check(s.api->stream->flush(first.get()), "flush");
-    check(s.api->stream->wait(second.get(), written), "stream wait");
-    check(s.api->transfer->copy(second.get(), a.get(), 0, b.get(), 0, size, &copied), "copy");
-    const auto copy_done = event_handle(s, copied);
-    check(s.api->stream->record(second.get(), &mark), "record");
-    const auto recorded = event_handle(s, mark);
+    check(s.api->stream->wait(second.get(), written.get()), "stream wait");
+    const auto copied =
+        event_of(s, "copy", s.api->transfer->copy, second.get(), a.get(), 0, b.get(), 0, size);
+    const auto mark = event_of(s, "record", s.api->stream->record, second.get());
     check(s.api->stream->flush(second.get()), "flush");
-    check(s.api->stream->wait(s.main_stream.get(), mark), "stream wait");
+    check(s.api->stream->wait(s.main_stream.get(), mark.get()), "stream wait");
     s.read(b.get(), 0, got.data(), size);
     compare(got, sent, "three streams");
-    check(s.api->stream->event_wait(written, TUTTI_FOREVER), "event wait");
-    check(s.api->stream->event_wait(written, TUTTI_FOREVER), "second event wait");
+    check(s.api->stream->event_wait(written.get(), TUTTI_FOREVER), "event wait");
+    check(s.api->stream->event_wait(written.get(), TUTTI_FOREVER), "second event wait");
     int32_t done = 0;
-    check(s.api->stream->event_query(copied, &done), "event query");
+    check(s.api->stream->event_query(copied.get(), &done), "event query");
     require(done == 1, "an event that other work waited for is not done");
   }
   check(s.api->stream->synchronize(first.get()), "synchronize");
@@ -123,15 +119,13 @@ void check_blocking_write(session& s) {
 void check_query(session& s) {
   const handle<tutti_buffer> buffer = s.allocate(4096);
   const std::vector<uint8_t> sent(4096, 1);
-  tutti_event* event = nullptr;
-  check(s.api->transfer->write(s.main_stream.get(), buffer.get(), 0, sent.data(), 4096, 0, &event),
-        "write");
-  const auto held = event_handle(s, event);
+  const auto event = event_of(s, "write", s.api->transfer->write, s.main_stream.get(), buffer.get(),
+                              0, sent.data(), 4096, 0);
   check(s.api->stream->flush(s.main_stream.get()), "flush");
   int32_t done = 0;
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (done == 0 && std::chrono::steady_clock::now() < limit) {
-    check(s.api->stream->event_query(event, &done), "event query");
+    check(s.api->stream->event_query(event.get(), &done), "event query");
     if (done == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   require(done == 1, "flushed work was not done within 20 seconds");
@@ -142,10 +136,9 @@ void check_out_of_memory(session& s) {
     tutti_buffer* buffer = nullptr;
     const tutti_buffer_desc desc{sizeof desc, bytes, TUTTI_MEMORY_DEVICE, 0};
     const outcome result = take(s.api->memory->allocate(s.device.get(), &desc, &buffer));
-    require(result.code == TUTTI_ERROR_OUT_OF_MEMORY, [&] {
-      return "allocating " + std::to_string(bytes) + " bytes gives code " +
-             std::to_string(result.code) + ", expected out of memory (" + result.message + ")";
-    });
+    require(result.code == TUTTI_ERROR_OUT_OF_MEMORY,
+            "allocating {} bytes gives code {}, expected out of memory ({})", bytes, result.code,
+            result.message);
     require(!result.message.empty(), "out of memory without a message");
     require(buffer == nullptr, "a failed allocation returned a buffer");
   }
@@ -212,27 +205,24 @@ void check_profile(session& s) {
   const std::vector<uint8_t> sent(1 << 22, 7);
   uint64_t before = 0, after = 0;
   check(s.api->profile->clock(s.device.get(), &before), "clock");
-  tutti_event* event = nullptr;
-  check(s.api->transfer->write(stream.get(), buffer.get(), 0, sent.data(), sent.size(), 0, &event),
-        "write");
-  const auto held = event_handle(s, event);
-  check(s.api->stream->event_wait(event, TUTTI_FOREVER), "event wait");
+  const auto event = event_of(s, "write", s.api->transfer->write, stream.get(), buffer.get(), 0,
+                              sent.data(), sent.size(), 0);
+  check(s.api->stream->event_wait(event.get(), TUTTI_FOREVER), "event wait");
   check(s.api->profile->clock(s.device.get(), &after), "clock");
   tutti_event_times times{};
   times.struct_size = sizeof(times);
-  check(s.api->profile->event_times(event, &times), "event times");
+  check(s.api->profile->event_times(event.get(), &times), "event times");
   require(times.begin_ns <= times.end_ns, "an event ends before it begins");
   require(before <= after, "the device's clock goes back");
   require(times.end_ns > 0, "the end of an event is 0");
   constexpr uint64_t slack = 1'000'000'000;
-  require(times.begin_ns + slack >= before && times.end_ns <= after + slack, [&] {
-    return "event times " + std::to_string(times.begin_ns) + " to " + std::to_string(times.end_ns) +
-           " are not on the clock, which went from " + std::to_string(before) + " to " +
-           std::to_string(after);
-  });
+  require(times.begin_ns + slack >= before && times.end_ns <= after + slack,
+          "event times {} to {} are not on the clock, which went from {} to {}", times.begin_ns,
+          times.end_ns, before, after);
 }
 
 int deleted = 0;
+void count_deletion(void*) { ++deleted; }
 
 void check_native(session& s) {
   if (s.api->native == nullptr) throw skipped("no native group");
@@ -242,11 +232,9 @@ void check_native(session& s) {
   require(handle_of_buffer != nullptr, "a native handle is NULL");
   tutti_buffer* refused = nullptr;
   deleted = 0;
-  tutti_status* const status = s.api->native->wrap(
-      s.device.get(), nullptr, 100, [](void* counter) { ++*static_cast<int*>(counter); }, &deleted,
-      &refused);
-  require(status != nullptr, "wrap takes NULL for 100 bytes");
-  status->release(status);
+  require(bool(take(s.api->native->wrap(s.device.get(), nullptr, 100, count_deletion, nullptr,
+                                        &refused))),
+          "wrap takes NULL for 100 bytes");
   require(deleted == 0 && refused == nullptr, "a wrap that failed called the deleter");
   if (s.api->native->kind != TUTTI_NATIVE_HOST) return;
   const std::vector<uint8_t> sent = bytes_of(256, s.seed);
@@ -256,23 +244,19 @@ void check_native(session& s) {
   std::vector<uint8_t> foreign = bytes_of(100, s.seed + 1), got(100);
   tutti_buffer* wrapped = nullptr;
   deleted = 0;
-  check(s.api->native->wrap(
-            s.device.get(), foreign.data(), 100,
-            [](void* counter) { ++*static_cast<int*>(counter); }, &deleted, &wrapped),
+  check(s.api->native->wrap(s.device.get(), foreign.data(), 100, count_deletion, nullptr, &wrapped),
         "wrap");
   s.read(wrapped, 0, got.data(), 100);
   compare(got, foreign, "wrapped memory");
   s.api->memory->release(wrapped);
-  require(deleted == 1, [&] { return "the deleter ran " + std::to_string(deleted) + " times"; });
+  require(deleted == 1, "the deleter ran {} times", deleted);
 }
 
 void check_available(session& s) {
   uint64_t bytes = 0;
   check(s.api->device->memory_available(s.device.get(), &bytes), "memory available");
-  require(bytes > 0 && bytes <= s.properties.memory_bytes, [&] {
-    return std::to_string(bytes) + " bytes available of " +
-           std::to_string(s.properties.memory_bytes);
-  });
+  require(bytes > 0 && bytes <= s.properties.memory_bytes, "{} bytes available of {}", bytes,
+          s.properties.memory_bytes);
 }
 
 // Streams of one device used by separate threads.
@@ -297,7 +281,7 @@ void check_threads(session& s) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const std::string& error : errors) require(error.empty(), error);
+  for (const std::string& error : errors) require(error.empty(), "{}", error);
 }
 
 }  // namespace

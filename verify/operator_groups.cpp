@@ -98,10 +98,9 @@ void judge_element(const product_case& c, const std::vector<view_spec>& v, const
                            : x == sum || (std::isfinite(bound) && std::fabs(x - sum) <= bound);
   }
   const uint64_t want = floating ? bits_of(dtype, sum) : from_storage(dtype, wrapped);
-  require(good, [&] {
-    return case_text(c) + ": element " + list_text({b, i, j}) + " is " + value_text(dtype, got) +
-           ", expected " + value_text(dtype, want);
-  });
+  if (!good)
+    fail("{}: element {} is {}, expected {}", case_text(c), list_text({b, i, j}),
+         value_text(dtype, got), value_text(dtype, want));
 }
 
 // One value for each column of the product.
@@ -204,9 +203,8 @@ void check_complex(session& s) {
     const uint64_t b = e / (c.m * c.n), i = e / c.n % c.m, j = e % c.n;
     std::complex<double> sum = 0;
     for (uint64_t k = 0; k < c.k; ++k) sum += value(v[1], b, i, k) * value(v[2], b, k, j);
-    require(std::abs(value(v[0], b, i, j) - sum) <= 1e-2, [&] {
-      return case_text(c) + " of c64: element " + list_text({b, i, j}) + " is wrong";
-    });
+    if (!(std::abs(value(v[0], b, i, j) - sum) <= 1e-2))
+      fail("{} of c64: element {} is wrong", case_text(c), list_text({b, i, j}));
   }
 }
 

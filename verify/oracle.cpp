@@ -111,7 +111,7 @@ wide_complex evaluate_wide_as(uint16_t opcode, T a, T b, T c) {
 #include "tutti/op_table.def"
 #undef TUTTI_OP
     default:
-      throw failure("opcode " + std::to_string(opcode) + " is unknown");
+      fail("opcode {} is unknown", opcode);
   }
 }
 
@@ -122,42 +122,20 @@ std::vector<uint64_t> make_specials() {
   if constexpr (std::is_same_v<T, bool>) {
     return {0, 1};
   } else if constexpr (std::is_floating_point_v<T>) {
-    list = {T(0),
-            T(0.5),
-            T(1),
-            T(1.5),
-            T(2),
-            T(2.5),
-            T(3),
-            T(10),
-            T(100.25),
-            T(1e-5),
-            T(1e10),
-            limits::epsilon(),
-            limits::min(),
-            limits::denorm_min(),
-            limits::min() / 4,
-            limits::max(),
-            limits::infinity()};
+    for (const double x : {0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 10.0, 100.25, 1e-5, 1e10})
+      list.push_back(static_cast<T>(x));
+    for (const T x : {limits::epsilon(), limits::min(), limits::denorm_min(), limits::min() / 4,
+                      limits::max(), limits::infinity()})
+      list.push_back(x);
     for (size_t i = list.size(); i-- > 0;) list.push_back(-list[i]);
     list.push_back(limits::quiet_NaN());
   } else {
-    list = {T(0),
-            T(1),
-            T(2),
-            T(3),
-            T(7),
-            T(15),
-            T(31),
-            T(63),
-            limits::max(),
-            T(limits::max() - 1),
-            T(limits::max() / 2),
-            limits::min(),
-            T(limits::min() + 1),
-            T(-1),
-            T(-2),
-            T(-7)};
+    for (const int x : {0, 1, 2, 3, 7, 15, 31, 63, -1, -2, -7}) list.push_back(static_cast<T>(x));
+    for (const int x : {0, 1}) {
+      list.push_back(static_cast<T>(limits::max() - x));
+      list.push_back(static_cast<T>(limits::min() + x));
+    }
+    list.push_back(limits::max() / 2);
   }
   std::vector<uint64_t> bits;
   for (const T value : list) bits.push_back(pack(value));
@@ -229,7 +207,7 @@ uint64_t evaluate(uint16_t opcode, uint8_t dtype, uint64_t a, uint64_t b, uint64
 #include "tutti/op_table.def"
 #undef TUTTI_OP
     default:
-      throw failure("opcode " + std::to_string(opcode) + " is unknown");
+      fail("opcode {} is unknown", opcode);
   }
 }
 

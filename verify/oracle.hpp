@@ -33,6 +33,9 @@ using wide_complex = std::complex<long double>;
 wide_complex evaluate_wide(uint16_t opcode, long double a, long double b, long double c = 0);
 wide_complex evaluate_wide(uint16_t opcode, wide_complex a, wide_complex b);
 
+// Equal, or both NaN.
+inline bool same(long double a, long double b) { return a == b || (a != a && b != b); }
+
 // Representable values between two floats; 0 between the zeros and between NaNs, 2^63 between a
 // NaN and a number.
 uint64_t ulp_distance(uint8_t dtype, uint64_t a, uint64_t b);

@@ -50,10 +50,9 @@ void launch_checked(session& s, int32_t kind, std::vector<view_spec>& v, const v
 void require_equal(const view_spec& found, const std::vector<uint64_t>& want,
                    const std::string& what) {
   for (uint64_t i = 0; i < want.size(); ++i)
-    require(bits_at(found, i) == want[i], [&] {
-      return what + ": element " + point_text(found.extent, i) + " is " +
-             std::to_string(bits_at(found, i)) + ", expected " + std::to_string(want[i]);
-    });
+    if (bits_at(found, i) != want[i])
+      fail("{}: element {} is {}, expected {}", what, point_text(found.extent, i),
+           bits_at(found, i), want[i]);
 }
 
 // ---- scans
@@ -109,18 +108,15 @@ void check_scan_case(session& s, uint8_t dtype, const tutti_scan_params& p, cons
       bool good = false;
       if (sdk::is_floating(type)) {
         const long double got = real_at(v[0], at);
-        good = got == want || (std::isnan(got) && std::isnan(want)) ||
-               std::fabs(got - want) <= relative * (std::fabs(want) + 1);
+        good = same(got, want) || std::fabs(got - want) <= relative * (std::fabs(want) + 1);
       } else {
         // Sums wrap.
         good = bits_at(v[0], at) ==
                from_storage(out, static_cast<uint64_t>(static_cast<__int128>(want)));
       }
-      require(good, [&] {
-        return "element " + point_text(extent, at) + " of " + list_text(extent) + " is " +
-               value_text(type, bits_at(v[0], at)) + ", expected " +
-               std::to_string(static_cast<double>(want));
-      });
+      if (!good)
+        fail("element {} of {} is {}, expected {}", point_text(extent, at), list_text(extent),
+             value_text(type, bits_at(v[0], at)), static_cast<double>(want));
     }
   }
 }
@@ -181,13 +177,11 @@ void check_sort_case(session& s, int32_t kind, uint8_t dtype, const extents& ext
   for (uint64_t i = 0; i < order.size(); ++i) {
     const uint64_t from = i / extent[1] * extent[1] + order[i];
     const long double got = real_at(v[0], i), want = real_at(v[1], from);
-    const bool good = positions ? bits_at(v[0], i) == order[i]
-                                : got == want || (std::isnan(got) && std::isnan(want));
-    require(good, [&] {
-      return "element " + point_text(extent, i) + " of " + list_text(extent) + " is " +
-             std::to_string(static_cast<double>(got)) + ", expected " +
-             std::to_string(positions ? static_cast<double>(order[i]) : static_cast<double>(want));
-    });
+    const bool good = positions ? bits_at(v[0], i) == order[i] : same(got, want);
+    if (!good)
+      fail("element {} of {} is {}, expected {}", point_text(extent, i), list_text(extent),
+           static_cast<double>(got),
+           positions ? static_cast<double>(order[i]) : static_cast<double>(want));
   }
 }
 
@@ -253,22 +247,16 @@ void check_partition_case(session& s, uint8_t dtype, const extents& extent, uint
   // Before, among and after elements equal to the kth, the elements are those of the sorted order.
   const std::vector<uint64_t> order = expected_order(v[1], false),
                               order_out = expected_order(v[0], false);
-  const auto same = [](long double a, long double b) {
-    return a == b || (std::isnan(a) && std::isnan(b));
-  };
   for (uint64_t i = 0; i < order.size(); ++i) {
     const uint64_t row = i / extent[1] * extent[1];
     const long double got = real_at(v[0], i), pivot = real_at(v[0], row + kth);
     const bool late = i - row < kth ? !std::isnan(pivot) && !(got <= pivot)
                                     : i - row > kth && !std::isnan(got) && !(pivot <= got);
-    require(!late, [&] {
-      return "element " + point_text(extent, i) + " of " + list_text(extent) +
-             " is on the wrong side of element " + std::to_string(kth);
-    });
-    require(same(real_at(v[1], row + order[i]), real_at(v[0], row + order_out[i])), [&] {
-      return "row " + std::to_string(row / extent[1]) + " of " + list_text(extent) +
-             " has other elements than before";
-    });
+    if (late)
+      fail("element {} of {} is on the wrong side of element {}", point_text(extent, i),
+           list_text(extent), kth);
+    if (!same(real_at(v[1], row + order[i]), real_at(v[0], row + order_out[i])))
+      fail("row {} of {} has other elements than before", row / extent[1], list_text(extent));
   }
 }
 

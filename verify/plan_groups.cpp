@@ -46,7 +46,7 @@ void check_streams(session& s, trial (*make)(uint64_t)) {
   work(0);
   other.join();
   for (int n : {0, 1}) {
-    require(!failures[n], "two threads launch one plan: " + failures[n].message);
+    require(!failures[n], "two threads launch one plan: {}", failures[n].message);
     places[n].judge(s.main_stream.get(), "a plan on two streams");
   }
 }
@@ -103,14 +103,11 @@ void expect_refusal(session& s, const tutti_operator_desc& desc, const char* wha
   int32_t support = TUTTI_SUPPORT_YES;
   const char* reason = nullptr;
   check(s.api->op->supports(s.device.get(), &desc, &support, &reason), "supports");
-  require(support == TUTTI_SUPPORT_NO, [&] { return std::string("supported: ") + what; });
-  require(reason != nullptr && *reason != 0, [&] { return std::string("no reason: ") + what; });
-  tutti_plan* plan = nullptr;
-  const outcome made = take(s.api->op->create(s.device.get(), &desc, &plan));
-  const handle<tutti_plan> held(plan, s.api->op->release);
-  require(made.code == TUTTI_ERROR_UNSUPPORTED, [&] {
-    return std::string(what) + " gives code " + std::to_string(made.code) + ": " + made.message;
-  });
+  require(support == TUTTI_SUPPORT_NO, "supported: {}", what);
+  require(reason != nullptr && *reason != 0, "no reason: {}", what);
+  const outcome made = tried(s.api->op->release, s.api->op->create, s.device.get(), &desc).first;
+  require(made.code == TUTTI_ERROR_UNSUPPORTED, "{} gives code {}: {}", what, made.code,
+          made.message);
 }
 
 // A plugin must refuse fields that it does not know: the device would not do what was requested.
@@ -140,12 +137,9 @@ void check_counts(session& s) {
     tutti_operator_desc bad = good;
     bad.views = more.data();
     change(bad);
-    tutti_plan* plan = nullptr;
-    const outcome made = take(s.api->op->create(s.device.get(), &bad, &plan));
-    const handle<tutti_plan> held(plan, s.api->op->release);
-    require(made.code == TUTTI_ERROR_INVALID_ARGUMENT && !made.message.empty(), [&] {
-      return std::string(what) + " gives code " + std::to_string(made.code) + ": " + made.message;
-    });
+    const outcome made = tried(s.api->op->release, s.api->op->create, s.device.get(), &bad).first;
+    require(made.code == TUTTI_ERROR_INVALID_ARGUMENT && !made.message.empty(),
+            "{} gives code {}: {}", what, made.code, made.message);
   };
   using desc = tutti_operator_desc;
   invalid("one input too few", [](desc& d) { d.input_count = 1; });
@@ -162,9 +156,8 @@ void check_counts(session& s) {
   placement place(s, t, plan.get(), 0);
   const auto refused = [&](const tutti_operator_launch* l, const char* what) {
     const outcome now = take(s.api->op->launch(s.main_stream.get(), plan.get(), l, nullptr));
-    require(now.code == TUTTI_ERROR_INVALID_ARGUMENT, [&] {
-      return std::string(what) + " gives code " + std::to_string(now.code) + ": " + now.message;
-    });
+    require(now.code == TUTTI_ERROR_INVALID_ARGUMENT, "{} gives code {}: {}", what, now.code,
+            now.message);
   };
   const auto refused_with = [&](const char* what, void (*change)(tutti_operator_launch&)) {
     tutti_operator_launch launch = place.launch();
@@ -191,11 +184,9 @@ void check_too_large(session& s) {
   const uint64_t huge = uint64_t{1} << 62;
   const std::vector<tutti_view_desc> views(2, contiguous_view(TUTTI_F32, {3, huge}));
   const tutti_sort_params params{sizeof params, 0, 0};
-  tutti_plan* made = nullptr;
   const tutti_operator_desc desc = describe(TUTTI_OPERATOR_SORT, views, &params);
-  const outcome refused = take(s.api->op->create(s.device.get(), &desc, &made));
-  const handle<tutti_plan> held(made, s.api->op->release);
-  require(bool(refused), "a plan for 3 * 2^62 elements was made");
+  require(bool(tried(s.api->op->release, s.api->op->create, s.device.get(), &desc).first),
+          "a plan for 3 * 2^62 elements was made");
 }
 
 }  // namespace

@@ -74,10 +74,8 @@ class placement {
     std::vector<std::byte> got(t_.want.size());
     s_.read(operands_[0].buffer, operands_[0].offset, got.data(), got.size(), stream);
     const auto where = std::mismatch(got.begin(), got.end(), t_.want.begin());
-    require(where.first == got.end(), [&] {
-      return std::string(what) + ": wrong from byte " + std::to_string(where.first - got.begin()) +
-             " of " + std::to_string(got.size()) + " on";
-    });
+    if (where.first != got.end())
+      fail("{}: wrong from byte {} of {} on", what, where.first - got.begin(), got.size());
   }
   std::vector<tutti_range>& operands() { return operands_; }
   const tutti_operator_launch& launch() const { return launch_; }

@@ -74,17 +74,15 @@ plugin_file::plugin_file(const std::string& path, const step_listener& on_step) 
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw failure(dlerror());
   void* const symbol = dlsym(library, "tutti_plugin_entry");
-  require(symbol != nullptr, path + " does not export tutti_plugin_entry");
+  require(symbol != nullptr, "{} does not export tutti_plugin_entry", path);
   tutti_plugin_entry_fn entry = nullptr;
   std::memcpy(&entry, &symbol, sizeof(symbol));
   on_step("tutti_plugin_entry");
   const tutti_plugin_api* const given = entry(&host);
   require(given != nullptr, "tutti_plugin_entry returned NULL");
   read_sized(given, api_);
-  require(api_.abi_major == TUTTI_ABI_MAJOR,
-          "the plugin has ABI " + std::to_string(api_.abi_major) + "." +
-              std::to_string(api_.abi_minor) + ", this program " + std::to_string(TUTTI_ABI_MAJOR) +
-              "." + std::to_string(TUTTI_ABI_MINOR));
+  require(api_.abi_major == TUTTI_ABI_MAJOR, "the plugin has ABI {}.{}, this program {}.{}",
+          api_.abi_major, api_.abi_minor, TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR);
 #define TUTTI_TABLE(field, type, need) take_table(api_.field, field##_);
 #define TUTTI_FUNCTION(table, name, need)
 #define TUTTI_FIELD(table, name)

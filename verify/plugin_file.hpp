@@ -20,8 +20,7 @@ class plugin_file {
   /// this ABI, or if a table or a function is missing that is not optional. A plugin without
   /// operators gets a table that supports nothing.
   plugin_file(const std::string& path, const step_listener& on_step);
-  plugin_file(const plugin_file&) = delete;
-  plugin_file& operator=(const plugin_file&) = delete;
+  plugin_file(plugin_file&&) = delete;
 
   const tutti_plugin_api* api() const { return &api_; }
 

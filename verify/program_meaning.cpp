@@ -127,13 +127,12 @@ uint64_t judge(const program_spec& p, const surroundings& w) {
       if (!want.sure) continue;
       ++judged;
       const uint64_t got = w.outputs[k].data.get(locate(w.outputs[k], w.extent, i));
-      require(is_right(want, got), [&] {
-        const bool floating = sdk::is_floating(want.dtype);
-        return text_of(p) + ": output " + std::to_string(k) + " at " + point_text(w.extent, i) +
-               " is " + value_text(want.dtype, got) + ", expected " +
-               value_text(want.dtype, floating ? bits_of(want.dtype, want.real) : want.bits) +
-               (floating ? " within " + std::to_string(static_cast<double>(want.bound)) : "");
-      });
+      if (is_right(want, got)) continue;
+      const bool floating = sdk::is_floating(want.dtype);
+      fail("{}: output {} at {} is {}, expected {}{}", text_of(p), k, point_text(w.extent, i),
+           value_text(want.dtype, got),
+           value_text(want.dtype, floating ? bits_of(want.dtype, want.real) : want.bits),
+           floating ? fmt::format(" within {}", static_cast<double>(want.bound)) : "");
     }
   }
   return judged;

@@ -38,11 +38,9 @@ void check_lines(session& s, const extents& extent, bool reverse) {
       magnitude = std::abs(a) * magnitude + std::abs(x);
       error = std::abs(a) * error + 8 * unit_roundoff<S>() * magnitude;
       const S found = *element_of<S>(v[0], at);
-      require(std::abs(wide_of<S>(found) - value) <= error, [&] {
-        return "element " + std::to_string(place) + " of line " + std::to_string(line) + " is " +
-               std::to_string(static_cast<double>(std::real(found))) + ", expected " +
-               std::to_string(static_cast<double>(std::real(value)));
-      });
+      if (!(std::abs(wide_of<S>(found) - value) <= error))
+        fail("element {} of line {} is {}, expected {}", place, line,
+             static_cast<double>(std::real(found)), static_cast<double>(std::real(value)));
     }
   }
 }
@@ -62,8 +60,7 @@ void check_overflow(session& s) {
   }
   launch_recurrence(s, v, false);
   for (uint64_t n = 0; n < length; ++n)
-    require(*element_of<S>(v[0], n) == S(n >= start),
-            [&] { return "element " + std::to_string(n) + " after large factors"; });
+    require(*element_of<S>(v[0], n) == S(n >= start), "element {} after large factors", n);
 }
 
 // A factor that is NaN shows in all that follows, though a 0 comes before it where a chunk begins.
@@ -79,7 +76,7 @@ void check_nan(session& s) {
   launch_recurrence(s, v, false);
   for (uint64_t n = 0; n < length; ++n)
     require(std::isnan(std::real(*element_of<S>(v[0], n))) == (n >= start),
-            [&] { return "element " + std::to_string(n) + " beside a NaN"; });
+            "element {} beside a NaN", n);
 }
 
 template <typename S>

@@ -197,11 +197,9 @@ void run_shape(session& s, const job& j, const shape& sh, bool strided, bool spe
     }
     const judgement want = judge(j, values);
     if (agrees(j, want, got)) continue;
-    throw failure("kept " + list_text(sh.kept) + ", reduced " + list_text(sh.reduced) +
-                  (strided ? ", strided" : "") + ": element " +
-                  point_text(sh.kept, k - before.offset) + " is " +
-                  value_text(result_dtype(j), got) + ", expected " +
-                  value_text(result_dtype(j), want.bits));
+    fail("kept {}, reduced {}{}: element {} is {}, expected {}", list_text(sh.kept),
+         list_text(sh.reduced), strided ? ", strided" : "", point_text(sh.kept, k - before.offset),
+         value_text(result_dtype(j), got), value_text(result_dtype(j), want.bits));
   }
 }
 
@@ -238,10 +236,8 @@ void check_sum_specials(session& s, uint8_t dtype) {
         std::vector<operand> outputs = {packed(dtype, {})};
         launch(s, spec_for(j, {{}, {length}}, false), {length}, {input}, {}, outputs);
         const long double got = real_of(dtype, outputs[0].data.get(3));
-        require(got == special || (std::isnan(got) && std::isnan(special)), [&] {
-          return "a sum of " + std::to_string(length) + " with " + std::to_string(special) +
-                 " at " + std::to_string(at) + " is " + std::to_string(static_cast<double>(got));
-        });
+        require(same(got, special), "a sum of {} with {} at {} is {}", length, special, at,
+                static_cast<double>(got));
       }
     }
   }
@@ -261,10 +257,8 @@ void check_long_sum(session& s) {
   std::vector<operand> outputs = {packed(TUTTI_F32, {})};
   launch(s, spec_for(j, {{}, {length}}, false), {length}, {input}, {}, outputs);
   const long double got = real_of(TUTTI_F32, outputs[0].data.get(3));
-  require(std::fabs(got - exact) <= 1e-6L * exact, [&] {
-    return "relative error " + std::to_string(static_cast<double>((got - exact) / exact)) +
-           " in a sum of 1e7 f32";
-  });
+  require(std::fabs(got - exact) <= 1e-6L * exact, "relative error {} in a sum of 1e7 f32",
+          static_cast<double>((got - exact) / exact));
 }
 
 // A chain before the reduction, with a scalar and a broadcast row: sum((a - row)^2 * scale).
@@ -302,10 +296,8 @@ void check_fused(session& s, uint8_t layout) {
       want += d * d / 2;
     }
     const long double got = real_of(TUTTI_F32, outputs[0].data.get(3 + k));
-    require(std::fabs(got - want) <= 2e-6L * want, [&] {
-      return "element " + std::to_string(k) + " is " + std::to_string(static_cast<double>(got)) +
-             ", expected " + std::to_string(static_cast<double>(want));
-    });
+    require(std::fabs(got - want) <= 2e-6L * want, "element {} is {}, expected {}", k,
+            static_cast<double>(got), static_cast<double>(want));
   }
 }
 

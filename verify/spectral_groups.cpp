@@ -108,7 +108,7 @@ void check_eigh(session& s, bool vectors) {
     for (uint64_t b = 0; b < c.batch; ++b) {
       const std::string what = text_of(text_of(c), b);
       const reals w = row_of<S>(call.views[0], b);
-      require(std::is_sorted(w.begin(), w.end()), what + ": w does not ascend");
+      require(std::is_sorted(w.begin(), w.end()), "{}: w does not ascend", what);
       judge_values<S>(known[b], w, c.size, what + ": w");
       if (vectors) judge_eigh<S>(given[b], w, load<S>(call.views[1], b), what);
     }
@@ -164,8 +164,8 @@ void check_svd(session& s, svd_form form) {
     for (uint64_t b = 0; b < c.batch; ++b) {
       const std::string what = text_of(text_of(c), b);
       const reals values = row_of<S>(call.views[vectors ? 1 : 0], b);
-      require(std::is_sorted(values.rbegin(), values.rend()), what + ": s does not descend");
-      require(values.back() >= 0, what + ": s is negative");
+      require(std::is_sorted(values.rbegin(), values.rend()), "{}: s does not descend", what);
+      require(values.back() >= 0, "{}: s is negative", what);
       judge_values<S>(known[b], values, std::max(c.rows, c.columns), what + ": s");
       if (vectors)
         judge_svd<S>(load<S>(call.views[3], b), load<S>(call.views[0], b), values,
@@ -242,13 +242,13 @@ void judge_pairs(const complexes& w, const complex_matrix* v, const std::string&
   for (uint64_t j = 0; j < w.size(); ++j) {
     const bool is_real = w[j].imag() == 0;
     require(is_real || (j + 1 < w.size() && w[j + 1] == std::conj(w[j])),
-            what + ": an eigenvalue is not followed by its conjugate");
+            "{}: an eigenvalue is not followed by its conjugate", what);
     for (uint64_t i = 0; i < w.size() && v != nullptr; ++i) {
       if (is_real)
-        require((*v)(i, j).imag() == 0, what + ": the vector of a real eigenvalue is not real");
+        require((*v)(i, j).imag() == 0, "{}: the vector of a real eigenvalue is not real", what);
       else
         require((*v)(i, j + 1) == std::conj((*v)(i, j)),
-                what + ": the vectors of a pair are not conjugate");
+                "{}: the vectors of a pair are not conjugate", what);
     }
     if (!is_real) ++j;
   }

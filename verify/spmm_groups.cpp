@@ -58,10 +58,9 @@ struct sum_of_products {
   }
   void judge(const S& found, const std::string& what) const {
     const long double bound = unit_roundoff<S>() * static_cast<long double>(terms + 3) * magnitude;
-    require(std::abs(wide_of<S>(found) - sum) <= bound, [&] {
-      return what + " is " + std::to_string(static_cast<double>(std::real(found))) + ", expected " +
-             std::to_string(static_cast<double>(std::real(sum)));
-    });
+    if (!(std::abs(wide_of<S>(found) - sum) <= bound))
+      fail("{} is {}, expected {}", what, static_cast<double>(std::real(found)),
+           static_cast<double>(std::real(sum)));
   }
 };
 
@@ -110,10 +109,8 @@ void check_infinities(session& s, uint8_t index) {
     for (uint64_t n = 0; n < c.width; ++n) {
       const auto found =
           static_cast<double>(std::real(*element_of<S>(o.views[0], m * c.width + n)));
-      require(std::isfinite(found) == (m != 1), [&] {
-        return "an infinity of row 1 of b: row " + std::to_string(m) + " of the result is " +
-               std::to_string(found);
-      });
+      require(std::isfinite(found) == (m != 1),
+              "an infinity of row 1 of b: row {} of the result is {}", m, found);
     }
 }
 

@@ -11,16 +11,14 @@ namespace {
 
 template <typename Table>
 void check_table(const Table* table, const char* name, size_t known_functions) {
-  require(table->struct_size >= sizeof(uint64_t) + known_functions * sizeof(void*), [&] {
-    return std::string(name) + ": struct_size is " + std::to_string(table->struct_size);
-  });
+  require(table->struct_size >= sizeof(uint64_t) + known_functions * sizeof(void*),
+          "{}: struct_size is {}", name, table->struct_size);
   for (size_t i = 0; i < known_functions; ++i) {
     void* function = nullptr;
     std::memcpy(&function,
                 reinterpret_cast<const char*>(table) + sizeof(uint64_t) + i * sizeof(void*),
                 sizeof(function));
-    require(function != nullptr,
-            [&] { return std::string(name) + ": function " + std::to_string(i) + " is NULL"; });
+    require(function != nullptr, "{}: function {} is NULL", name, i);
   }
 }
 
@@ -44,13 +42,11 @@ void check_tables(session& s) {
 void check_name(session& s) {
   const std::string expected = name_of_file(s.plugin_path);
   const std::string name = s.api->name != nullptr ? s.api->name : "";
-  require(!expected.empty(), [&] {
-    return "the file is not called libtutti_NAME.so, where the library looks for it: " +
-           s.plugin_path;
-  });
-  require(name == expected, [&] {
-    return "the plugin calls itself \"" + name + "\", not \"" + expected + "\" as its file does";
-  });
+  require(!expected.empty(),
+          "the file is not called libtutti_NAME.so, where the library looks for it: {}",
+          s.plugin_path);
+  require(name == expected, "the plugin calls itself \"{}\", not \"{}\" as its file does", name,
+          expected);
 }
 
 void check_properties(session& s) {
@@ -62,11 +58,11 @@ void check_properties(session& s) {
   require(p.compute_units > 0 && p.memory_bytes > 0 && p.max_allocation_bytes > 0,
           "units or memory are 0");
   require(p.alignment > 0 && (p.alignment & (p.alignment - 1)) == 0,
-          [&] { return "alignment " + std::to_string(p.alignment) + " is no power of two"; });
+          "alignment {} is no power of two", p.alignment);
   require(s.computes(TUTTI_F32) && s.stores(TUTTI_F32), "f32 is not computed and stored");
   for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_C128; ++dtype)
     require(!s.computes(dtype) || sdk::is_register(dtype) || sdk::is_storage_only(dtype),
-            [&] { return std::string(sdk::dtype_name(dtype)) + " cannot be computed in"; });
+            "{} cannot be computed in", sdk::dtype_name(dtype));
   require(p.max_argument_bytes > 0 && p.max_work_group_size > 0, "a limit is 0");
 }
 
@@ -96,8 +92,7 @@ void check_status(session& s) {
   tutti_status* status = s.api->device->open(count + 1000, &device);
   require(status != nullptr, "a device that does not exist was opened");
   require(status->struct_size >= sizeof(tutti_status), "status: struct_size is too small");
-  require(status->code == TUTTI_ERROR_INVALID_ARGUMENT,
-          [&] { return "status: code is " + std::to_string(status->code); });
+  require(status->code == TUTTI_ERROR_INVALID_ARGUMENT, "status: code is {}", status->code);
   require(status->message != nullptr && *status->message != 0, "status: no message");
   require(status->release != nullptr, "status: no release");
   const std::string message = status->message;

@@ -31,7 +31,7 @@ void check_guards(const view_spec& out, const image& before) {
   const uint64_t begin = out.data.offset * size, end = begin + points_of(out.extent) * size;
   for (uint64_t at = 0; at < before.bytes.size(); ++at)
     require((at >= begin && at < end) || out.data.data.bytes[at] == before.bytes[at],
-            [&] { return "wrote outside its output, at byte " + std::to_string(at); });
+            "wrote outside its output, at byte {}", at);
 }
 
 }  // namespace tutti::conformance

@@ -31,9 +31,8 @@ struct late_copy {
   }
 
   handle<tutti_event> enqueue(session& s) const {
-    tutti_event* copied = nullptr;
-    check(s.api->transfer->copy(late.get(), from.get(), 0, to.get(), 0, size, &copied), "copy");
-    auto held = event_handle(s, copied);
+    auto held =
+        event_of(s, "copy", s.api->transfer->copy, late.get(), from.get(), 0, to.get(), 0, size);
     check(s.api->stream->flush(late.get()), "flush");
     return held;
   }
@@ -67,9 +66,7 @@ void check_gated(session& s, const char* what,
   const auto* stream = s.api->stream;
   for (int round = 0; round < 2; ++round) {
     const late_copy work(s, 4096);
-    tutti_event* made = nullptr;
-    check(stream->event_create(s.device.get(), &made), "event create");
-    const auto gate = event_handle(s, made);
+    const auto gate = event_of(s, "event create", stream->event_create, s.device.get());
     check(stream->wait(work.late.get(), gate.get()), "stream wait");
     const auto copied = work.enqueue(s);
     std::atomic<bool> is_over = false;
@@ -82,9 +79,9 @@ void check_gated(session& s, const char* what,
     const outcome waited = take(wait(copied.get(), work.late.get()));
     const bool is_early = !is_over;
     other.join();
-    require(!signalled, [&] { return "event signal: " + signalled.message; });
-    require(!waited, [&] { return std::string(what) + ": " + waited.message; });
-    require(!is_early, std::string(what) + " is back before the work is done");
+    require(!signalled, "event signal: {}", signalled.message);
+    require(!waited, "{}: {}", what, waited.message);
+    require(!is_early, "{} is back before the work is done", what);
     work.require_there(s, what);
   }
 }
@@ -101,7 +98,7 @@ void check_busy(session& s, const char* what,
           "copy");
   const auto copied = work.enqueue(s);
   const outcome waited = take(wait(copied.get(), work.late.get()));
-  require(!waited, [&] { return std::string(what) + ": " + waited.message; });
+  require(!waited, "{}: {}", what, waited.message);
   work.require_there(s, what);
 }
 

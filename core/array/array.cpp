@@ -51,19 +51,17 @@ array array::weak_complex(std::complex<double> value) {
 array array::from_bytes(const void* data, std::size_t count, tutti::dtype type,
                         const tutti::shape& shape, const tutti::device& on) {
   if (shape.size() < 0 || static_cast<std::size_t>(shape.size()) != count)
-    throw shape_error("array: " + std::to_string(count) + " values do not fill shape " +
-                      shape.str());
+    base::fail<shape_error>("array: {} values do not fill shape {}", count, shape);
   if (data == nullptr && count > 0)
-    throw value_error("array: " + std::to_string(count) +
-                      " values, but the pointer to them is null");
+    base::fail<value_error>("array: {} values, but the pointer to them is null", count);
   return runtime::upload(data, type, shape, &detail::get(on));
 }
 
 array array::from_bytes(std::span<const std::byte> bytes, tutti::dtype type,
                         const tutti::shape& shape, const tutti::device& on) {
   if (bytes.size() % size_of(type) != 0)
-    throw shape_error("array: " + std::to_string(bytes.size()) +
-                      " bytes are not a multiple of the size of " + std::string(name(type)));
+    base::fail<shape_error>("array: {} bytes are not a multiple of the size of {}", bytes.size(),
+                            type);
   return from_bytes(bytes.data(), bytes.size() / size_of(type), type, shape, on);
 }
 
@@ -95,11 +93,9 @@ const array& array::wait() const {
 void array::copy_to(void* host, std::size_t bytes) const {
   const graph::node& n = graph::get(*this, "copy_to");
   if (bytes != nbytes())
-    throw value_error("copy_to: " + std::to_string(bytes) + " bytes given for an array of " +
-                      std::to_string(nbytes()));
+    base::fail<value_error>("copy_to: {} bytes given for an array of {}", bytes, nbytes());
   if (host == nullptr && bytes > 0)
-    throw value_error("copy_to: " + std::to_string(bytes) +
-                      " bytes, but the target is a null pointer");
+    base::fail<value_error>("copy_to: {} bytes, but the target is a null pointer", bytes);
   if (!n.is_constant() && !graph::is_contiguous(n.extents, layout_of(n).strides)) {
     const array packed = contiguous(*this);
     packed.eval();
@@ -111,8 +107,7 @@ void array::copy_to(void* host, std::size_t bytes) const {
 
 void array::require_dtype(tutti::dtype type, std::string_view op) const {
   if (dtype() != type)
-    throw dtype_error(std::string(op) + ": the array has dtype " + std::string(name(dtype())) +
-                      ", not " + std::string(name(type)));
+    base::fail<dtype_error>("{}: the array has dtype {}, not {}", op, dtype(), type);
 }
 
 namespace {
@@ -126,10 +121,10 @@ bool converts(dtype from, dtype to) {
 
 [[noreturn]] void throw_kind(dtype from, dtype to) {
   if (is_complex(from))
-    throw dtype_error("item: an element of dtype " + std::string(name(from)) +
-                      " is not real; use real() or item<std::complex<...>>()");
-  throw dtype_error("item: an element of dtype " + std::string(name(from)) +
-                    " is not converted to " + std::string(name(to)) + "; use astype()");
+    base::fail<dtype_error>(
+        "item: an element of dtype {} is not real; use real() or item<std::complex<...>>()", from);
+  base::fail<dtype_error>("item: an element of dtype {} is not converted to {}; use astype()", from,
+                          to);
 }
 
 // The element at `bytes`, with its type in registers.
@@ -150,16 +145,15 @@ void require_fit(const graph::constant_value& value, dtype from, dtype to) {
   if (beyond ? to == dtype::u64
              : wide.i64 >= limits.min && (wide.i64 < 0 || wide.u64 <= limits.max))
     return;
-  throw value_error("item: " + (beyond ? std::to_string(wide.u64) : std::to_string(wide.i64)) +
-                    " does not fit " + std::string(name(to)));
+  base::fail<value_error>("item: {} does not fit {}",
+                          (beyond ? std::to_string(wide.u64) : std::to_string(wide.i64)), to);
 }
 
 }  // namespace
 
 void array::item_into(void* out, tutti::dtype wanted) const {
   if (size() != 1)
-    throw shape_error("item: the array has " + std::to_string(size()) + " elements, shape " +
-                      shape().str());
+    base::fail<shape_error>("item: the array has {} elements, shape {}", size(), shape());
   const tutti::dtype type = dtype();
   if (type == wanted) return copy_to(out, size_of(type));
   if (!converts(type, wanted)) throw_kind(type, wanted);
@@ -188,8 +182,7 @@ array array::operator[](std::int64_t index) const {
   if (ndim() == 0) throw index_error("operator[]: a 0-d array has no axis to index");
   const std::int64_t n = shape()[0];
   if (index < -n || index >= n)
-    throw index_error("operator[]: index " + std::to_string(index) + " is out of range for " +
-                      shape().str());
+    base::fail<index_error>("operator[]: index {} is out of range for {}", index, shape());
   if (index < 0) index += n;
   const slice one{index, index + 1, 1};
   return squeeze(slice_view(*this, {&one, 1}), 0);
@@ -213,15 +206,11 @@ array& array::operator-=(const array& other) & { return *this = *this - other; }
 array& array::operator*=(const array& other) & { return *this = *this * other; }
 array& array::operator/=(const array& other) & { return *this = *this / other; }
 
-void eval(std::span<const array> arrays) {
+void eval(array_list arrays) {
   std::vector<const graph::node*> roots;
   roots.reserve(arrays.size());
   for (const array& a : arrays) roots.push_back(&graph::get(a, "eval"));
   runtime::evaluate(roots);
-}
-
-void eval(std::initializer_list<array> arrays) {
-  eval(std::span<const array>(arrays.begin(), arrays.size()));
 }
 
 void synchronize() { base::wait_for_all_work(); }
@@ -231,8 +220,7 @@ void synchronize(const device& on) {
 }
 
 void detail::throw_ragged(std::size_t first, std::size_t other) {
-  throw shape_error("array: rows of " + std::to_string(first) + " and of " + std::to_string(other) +
-                    " values");
+  base::fail<shape_error>("array: rows of {} and of {} values", first, other);
 }
 
 }  // namespace tutti

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string>
 
+#include "base/fail.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
@@ -23,17 +24,9 @@ dtype promote_integers(dtype a, dtype b) {
   const dtype u = is_unsigned(a) ? a : b;
   const dtype s = is_unsigned(a) ? b : a;
   if (size_of(s) > size_of(u)) return s;
-  switch (u) {
-    case dtype::u8:
-      return dtype::i16;
-    case dtype::u16:
-      return dtype::i32;
-    case dtype::u32:
-      return dtype::i64;
-    default:
-      throw dtype_error("promote: no dtype can represent both " + std::string(name(a)) + " and " +
-                        std::string(name(b)));
-  }
+  if (u == dtype::u64)
+    base::fail<dtype_error>("promote: no dtype can represent both {} and {}", a, b);
+  return u == dtype::u8 ? dtype::i16 : u == dtype::u16 ? dtype::i32 : dtype::i64;
 }
 
 dtype promote_floats(dtype a, dtype b) {
@@ -50,7 +43,7 @@ std::ostream& operator<<(std::ostream& out, dtype t) { return out << name(t); }
 dtype dtype_from_name(std::string_view wanted) {
   for (std::size_t i = 1; i < names.size(); ++i)
     if (names[i] == wanted) return static_cast<dtype>(i);
-  throw dtype_error("dtype_from_name: unknown dtype '" + std::string(wanted) + "'");
+  base::fail<dtype_error>("dtype_from_name: unknown dtype '{}'", wanted);
 }
 
 dtype promote(dtype a, dtype b) {
@@ -80,7 +73,7 @@ bool isdtype(dtype t, std::string_view kind) {
   if (kind == "real floating") return is_floating(t);
   if (kind == "complex floating") return is_complex(t);
   if (kind == "numeric") return !is_bool(t);
-  throw value_error("isdtype: '" + std::string(kind) + "' is no kind of dtypes");
+  base::fail<value_error>("isdtype: '{}' is no kind of dtypes", kind);
 }
 
 bool isdtype(dtype t, std::initializer_list<std::string_view> kinds) {
@@ -100,13 +93,12 @@ float_limits finfo(dtype t) {
     case dtype::f64:
       return {64, 0x1p-52, 0x1.fffffffffffffp1023, 0x1p-1022};
     default:
-      throw dtype_error("finfo: needs a floating dtype, got " + std::string(name(t)));
+      base::fail<dtype_error>("finfo: needs a floating dtype, got {}", t);
   }
 }
 
 integer_limits iinfo(dtype t) {
-  if (!is_integral(t))
-    throw dtype_error("iinfo: needs an integer dtype, got " + std::string(name(t)));
+  if (!is_integral(t)) base::fail<dtype_error>("iinfo: needs an integer dtype, got {}", t);
   const int bits = 8 * static_cast<int>(size_of(t));
   const std::uint64_t all = ~std::uint64_t{0} >> (64 - bits);
   if (is_unsigned(t)) return {bits, 0, all};

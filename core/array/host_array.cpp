@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/host_array.hpp"
 
-#include <fmt/format.h>
-
 #include <cstring>
 
+#include "base/fail.hpp"
 #include "graph/sizes.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
@@ -21,8 +20,7 @@ host_array::host_array(tutti::dtype type, const tutti::shape& extents)
 host_array host_array::from_bytes(const void* data, std::size_t count, tutti::dtype type,
                                   const tutti::shape& extents) {
   if (graph::checked_elements(extents, type, "host_array") != static_cast<std::int64_t>(count))
-    throw shape_error(
-        fmt::format("host_array: {} values do not fill shape {}", count, extents.str()));
+    base::fail<shape_error>("host_array: {} values do not fill shape {}", count, extents);
   host_array out(type, extents);
   if (count > 0) std::memcpy(out.bytes_.data(), data, out.bytes_.size());
   return out;
@@ -45,8 +43,7 @@ host_array host_array::reshape(const tutti::shape& extents) && {
 
 void host_array::require(tutti::dtype type) const {
   if (type != type_)
-    throw dtype_error(fmt::format("host_array: the array has dtype {}, not {}", tutti::name(type_),
-                                  tutti::name(type)));
+    base::fail<dtype_error>("host_array: the array has dtype {}, not {}", type_, type);
 }
 
 }  // namespace tutti

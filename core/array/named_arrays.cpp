@@ -3,10 +3,9 @@
 // Arrays by name, with errors that list the existing names.
 #include "tutti/named_arrays.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
+#include "base/fail.hpp"
 #include "base/one_line.hpp"
 #include "tutti/error.hpp"
 
@@ -23,9 +22,9 @@ const array& named_arrays::at(const std::string& name) const {
   for (auto other = begin(); other != end() && told < most; ++other, ++told)
     names += (names.empty() ? "" : ", ") + printable(other->first);
   if (told < size()) names += fmt::format(" and {} more", size() - told);
-  throw value_error(fmt::format("{}no array is called {}; there {}",
-                                source.empty() ? "" : source.string() + ": ", printable(name),
-                                empty() ? "are none" : "are " + names));
+  base::fail<value_error>("{}no array is called {}; there {}",
+                          source.empty() ? "" : source.string() + ": ", printable(name),
+                          empty() ? "are none" : "are " + names);
 }
 
 array& named_arrays::at(const std::string& name) {
@@ -37,7 +36,8 @@ named_arrays& named_arrays::add(std::string_view prefix, const std::map<std::str
   for (const auto& [name, a] : more) renamed.emplace(std::string(prefix) + name, a);
   for (const auto& [name, a] : renamed)
     if (contains(name))
-      throw value_error("named_arrays::add: there is already an array called " + printable(name));
+      base::fail<value_error>("named_arrays::add: there is already an array called {}",
+                              printable(name));
   merge(renamed);
   return *this;
 }

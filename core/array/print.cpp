@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "array/number_format.hpp"
+#include "base/fail.hpp"
 #include "tutti/array.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
@@ -19,9 +20,9 @@ constexpr const char* summary = "...";
 
 void check(const print_options& o) {
   if (o.precision < 0 || o.threshold < 0 || o.edgeitems < 0 || o.linewidth < 0)
-    throw value_error("to_string: negative option: precision " + std::to_string(o.precision) +
-                      ", threshold " + std::to_string(o.threshold) + ", edgeitems " +
-                      std::to_string(o.edgeitems) + ", linewidth " + std::to_string(o.linewidth));
+    base::fail<value_error>(
+        "to_string: negative option: precision {}, threshold {}, edgeitems {}, linewidth {}",
+        o.precision, o.threshold, o.edgeitems, o.linewidth);
 }
 
 // The corners of a that are shown.

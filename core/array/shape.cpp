@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/fail.hpp"
 #include "tutti/error.hpp"
 #include "tutti/slicing.hpp"
 
@@ -14,14 +15,13 @@ namespace {
 
 void require_rank(std::size_t dimensions) {
   if (dimensions > static_cast<std::size_t>(max_rank))
-    throw shape_error("shape: " + std::to_string(dimensions) + " dimensions, at most " +
-                      std::to_string(max_rank) + " are possible");
+    base::fail<shape_error>("shape: {} dimensions, at most {} are possible", dimensions, max_rank);
 }
 
 }  // namespace
 
 void detail::throw_beyond_int64(std::uint64_t value) {
-  throw value_error("integer: " + std::to_string(value) + " does not fit a signed 64-bit integer");
+  base::fail<value_error>("integer: {} does not fit a signed 64-bit integer", value);
 }
 
 shape::shape(std::span<const std::int64_t> values) {
@@ -41,10 +41,10 @@ shape::shape(const std::vector<std::int64_t>& values)
 
 void shape::insert(int position, std::int64_t value) {
   if (rank_ == max_rank)
-    throw shape_error("shape: " + str() + " cannot take another dimension, at most " +
-                      std::to_string(max_rank) + " are possible");
+    base::fail<shape_error>("shape: {} cannot take another dimension, at most {} are possible",
+                            str(), max_rank);
   if (position < 0 || position > rank_)
-    throw index_error("shape: position " + std::to_string(position) + " is outside " + str());
+    base::fail<index_error>("shape: position {} is outside {}", position, str());
   std::copy_backward(begin() + position, end(), end() + 1);
   values_[static_cast<std::size_t>(position)] = value;
   ++rank_;
@@ -52,7 +52,7 @@ void shape::insert(int position, std::int64_t value) {
 
 void shape::erase(int position) {
   if (position < 0 || position >= rank_)
-    throw index_error("shape: position " + std::to_string(position) + " is outside " + str());
+    base::fail<index_error>("shape: position {} is outside {}", position, str());
   std::copy(begin() + position + 1, end(), begin() + position);
   values_[static_cast<std::size_t>(--rank_)] = 0;
 }
@@ -64,7 +64,7 @@ std::int64_t shape::size() const {
     if (v == 0) return 0;
     overflow |= __builtin_mul_overflow(product, v, &product);
   }
-  if (overflow) throw shape_error("shape: the number of elements of " + str() + " overflows");
+  if (overflow) base::fail<shape_error>("shape: the number of elements of {} overflows", str());
   return product;
 }
 
@@ -85,8 +85,7 @@ shape broadcast_shapes(const shape& a, const shape& b, std::string_view op) {
     const std::int64_t x = i <= a.rank() ? a[a.rank() - i] : 1;
     const std::int64_t y = i <= b.rank() ? b[b.rank() - i] : 1;
     if (x != y && x != 1 && y != 1)
-      throw shape_error(std::string(op) + ": shapes do not broadcast: " + a.str() + " and " +
-                        b.str());
+      base::fail<shape_error>("{}: shapes do not broadcast: {} and {}", op, a, b);
     out[out.rank() - i] = x == 1 ? y : x;
   }
   return out;
@@ -95,8 +94,7 @@ shape broadcast_shapes(const shape& a, const shape& b, std::string_view op) {
 int normalize_axis(integer given, int rank, std::string_view op) {
   const std::int64_t axis = given;
   if (axis < -rank || axis >= rank)
-    throw index_error(std::string(op) + ": axis " + std::to_string(axis) + " is out of range for " +
-                      std::to_string(rank) + " dimensions");
+    base::fail<index_error>("{}: axis {} is out of range for {} dimensions", op, axis, rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
@@ -106,8 +104,7 @@ unsigned axis_list::mask(int rank, std::string_view op) const {
   for (std::int64_t axis : axes_) {
     const unsigned bit = 1u << normalize_axis(axis, rank, op);
     if ((out & bit) != 0)
-      throw value_error(std::string(op) + ": axis " + std::to_string(axis) + " is named twice in " +
-                        axes_.str());
+      base::fail<value_error>("{}: axis {} is named twice in {}", op, axis, axes_);
     out |= bit;
   }
   return out;
@@ -116,8 +113,8 @@ unsigned axis_list::mask(int rank, std::string_view op) const {
 axis_index::axis_index(std::initializer_list<detail::slice_number> range) {
   const auto* number = range.begin();
   if (range.size() > 3)
-    throw value_error("slice: " + std::to_string(range.size()) +
-                      " numbers, at most start, stop and step are possible");
+    base::fail<value_error>("slice: {} numbers, at most start, stop and step are possible",
+                            range.size());
   if (range.size() > 0) range_.start = number[0].value;
   if (range.size() > 1) range_.stop = number[1].value;
   if (range.size() < 3) return;

@@ -23,8 +23,7 @@ bool crosses_ranks(const graph::node& n) {
 // trace are not followed, because they need not keep their inputs.
 class tape {
  public:
-  tape(std::span<const array> results, std::span<const array> variables,
-       const graph::gradient_trace& trace)
+  tape(array_list results, array_list variables, const graph::gradient_trace& trace)
       : trace_(trace) {
     for (const array& v : variables) variables_.insert(v.node().get());
     // First, so that they are in the order in which they were made, which all ranks share: each
@@ -111,10 +110,9 @@ bool is_custom_result(const graph::node& n) {
 
 // 1, plus one for each other transform, of any thread, that may differentiate the cotangents of
 // `variables` again: they depend on what the results and their cotangents depend on.
-int order_of(std::span<const array> results, std::span<const array> cotangents,
-             graph::gradient_trace& trace) {
+int order_of(array_list results, array_list cotangents, graph::gradient_trace& trace) {
   graph::gradient_trace::running running = {&trace};
-  for (const std::span<const array> all : {results, cotangents})
+  for (const array_list all : {results, cotangents})
     for (const array& a : all)
       if (a.node()->trace != nullptr) a.node()->trace->add_running(running);
   return static_cast<int>(running.size());
@@ -122,8 +120,8 @@ int order_of(std::span<const array> results, std::span<const array> cotangents,
 
 }  // namespace
 
-std::vector<array> backward(std::span<const array> results, std::span<const array> cotangents,
-                            std::span<const array> variables, graph::gradient_trace& trace) {
+std::vector<array> backward(array_list results, array_list cotangents, array_list variables,
+                            graph::gradient_trace& trace) {
   const int order = order_of(results, cotangents, trace);
   tape recorded(results, variables, trace);
   std::vector<array> sums(recorded.order.size());

@@ -14,7 +14,7 @@ namespace tutti::autograd {
 /// Cotangents of `variables` (graph::tracer of `trace`, which is active) for those of `results`;
 /// zeros for a variable that no result depends on. Visits each node of the trace once, without
 /// recursion.
-std::vector<array> backward(std::span<const array> results, std::span<const array> cotangents,
-                            std::span<const array> variables, graph::gradient_trace& trace);
+std::vector<array> backward(array_list results, array_list cotangents, array_list variables,
+                            graph::gradient_trace& trace);
 
 }  // namespace tutti::autograd

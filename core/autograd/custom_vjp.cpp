@@ -24,9 +24,10 @@ std::vector<array> without_history(const std::vector<array>& given) {
 void check_values(const std::vector<array>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (graph::get(values[i], op_name).is_traced())
-      throw value_error(std::string(op_name) + ": value " + std::to_string(i) +
-                        " depends on an array that is being differentiated and is no argument; "
-                        "pass it as one, or stop_gradient() it");
+      base::fail<value_error>(
+          "{}: value {} depends on an array that is being differentiated and is no argument; pass "
+          "it as one, or stop_gradient() it",
+          op_name, i);
   }
 }
 
@@ -52,8 +53,8 @@ std::vector<array> call(const vector_function& forward, const backward_function&
 
 vector_function custom_vjp(vector_function forward, backward_function backward) {
   if (!forward || !backward)
-    throw value_error(std::string(op_name) + ": the " + (forward ? "backward" : "forward") +
-                      " function is empty");
+    base::fail<value_error>("{}: the {} function is empty", op_name,
+                            (forward ? "backward" : "forward"));
   return [forward = std::move(forward), backward = std::move(backward)](
              const std::vector<array>& arguments) { return call(forward, backward, arguments); };
 }
@@ -75,16 +76,15 @@ std::vector<array> custom_cotangents(const detail::node_ref& rule,
                                           without_history(of_values))
            : rule->custom_rule().backward(arguments, values, of_values);
   if (found.size() != arguments.size())
-    throw value_error(std::string(op_name) + ": the backward function returned " +
-                      std::to_string(found.size()) + " cotangents for " +
-                      std::to_string(arguments.size()) + " arguments");
+    base::fail<value_error>("{}: the backward function returned {} cotangents for {} arguments",
+                            op_name, found.size(), arguments.size());
   std::vector<array> out(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     const array& a = arguments[i];
     if (!found[i].valid() || !(is_floating(a.dtype()) || is_complex(a.dtype()))) continue;
     if (found[i].shape() != a.shape())
-      throw shape_error(std::string(op_name) + ": cotangent " + std::to_string(i) + " has shape " +
-                        found[i].shape().str() + ", its argument " + a.shape().str());
+      base::fail<shape_error>("{}: cotangent {} has shape {}, its argument {}", op_name, i,
+                              found[i].shape(), a.shape());
     out[i] = op::cast(found[i], a.dtype(), op_name);
   }
   return out;

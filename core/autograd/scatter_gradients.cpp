@@ -60,14 +60,9 @@ std::vector<array> scatter_cotangents(const array& y, const array& g, int order)
   const graph::node& n = *y.node();
   const operands x{array(n.inputs[0]), array(n.inputs[1]), array(n.inputs[2])};
   if (n.is(TUTTI_OPERATOR_SCATTER_ADD)) return {g, x.at_updates(g)};
-  switch (n.operation().get<tutti_scatter_params>().scatter) {
-    case TUTTI_SCATTER_SET:
-      return of_set(x, g);
-    case TUTTI_SCATTER_MULTIPLY:
-      return of_multiply(x, g, order);
-    default:
-      return of_extrema(x, y, g);
-  }
+  const auto how = n.operation().get<tutti_scatter_params>().scatter;
+  if (how == TUTTI_SCATTER_SET) return of_set(x, g);
+  return how == TUTTI_SCATTER_MULTIPLY ? of_multiply(x, g, order) : of_extrema(x, y, g);
 }
 
 }  // namespace tutti::autograd

@@ -26,8 +26,7 @@ class recording {
       // them.
     }
   }
-  recording(const recording&) = delete;
-  recording& operator=(const recording&) = delete;
+  recording(recording&&) = delete;
   const graph::trace_ref& trace() const { return trace_; }
 
  private:
@@ -37,13 +36,12 @@ class recording {
 bool has_derivative(dtype type) { return is_floating(type) || is_complex(type); }
 
 void require_function(bool is_there, std::string_view op) {
-  if (!is_there) throw value_error(std::string(op) + ": the function is empty");
+  if (!is_there) base::fail<value_error>("{}: the function is empty", op);
 }
 
 void require_floating(const array& a, const std::string& what, std::string_view op) {
   if (!has_derivative(graph::get(a, op).type))
-    throw dtype_error(std::string(op) + ": " + what + " must be floating, got " +
-                      std::string(name(a.dtype())));
+    base::fail<dtype_error>("{}: {} must be floating, got {}", op, what, a.dtype());
 }
 
 // The positions of the arguments to differentiate: `argnums`, or all.
@@ -57,8 +55,7 @@ std::vector<std::size_t> positions(const std::vector<int>& argnums, std::size_t 
   }
   for (std::size_t i = 0; i < argnums.size(); ++i) {
     if (argnums[i] < 0 || static_cast<std::size_t>(argnums[i]) >= count)
-      throw index_error(std::string(op) + ": argument number " + std::to_string(argnums[i]) +
-                        " of " + std::to_string(count) + " arguments");
+      base::fail<index_error>("{}: argument number {} of {} arguments", op, argnums[i], count);
     out[i] = static_cast<std::size_t>(argnums[i]);
   }
   return out;
@@ -88,12 +85,12 @@ variables make_variables(const recording& scope, const std::vector<array>& given
 
 array require_scalar(const array& value, std::string_view op) {
   if (graph::get(value, op).elements != 1)
-    throw shape_error(std::string(op) + ": the function's value must have one element, got shape " +
-                      value.shape().str());
+    base::fail<shape_error>("{}: the function's value must have one element, got shape {}", op,
+                            value.shape());
   if (!is_floating(value.dtype()))
-    throw dtype_error(std::string(op) + ": the function's value must be floating, got " +
-                      std::string(name(value.dtype())) +
-                      (is_complex(value.dtype()) ? "; take a real part of it, or vjp" : ""));
+    base::fail<dtype_error>("{}: the function's value must be floating, got {}{}", op,
+                            value.dtype(),
+                            (is_complex(value.dtype()) ? "; take a real part of it, or vjp" : ""));
   return op::cast(value, value.dtype(), op);
 }
 
@@ -105,22 +102,20 @@ std::pair<array, std::vector<array>> differentiate(const function& f,
   const variables v =
       make_variables(scope, arguments, positions(argnums, arguments.size(), op), op);
   const array value = require_scalar(f(v.arguments), op);
-  const array results[] = {value};
   // Over ranks: their mean, which counts a value that is the same on each rank once.
-  const array cotangents[] = {full_like(value, 1.0 / scope.trace()->ranks())};
-  return {value, autograd::backward(results, cotangents, v.chosen, *scope.trace())};
+  const array cotangent = full_like(value, 1.0 / scope.trace()->ranks());
+  return {value, autograd::backward({value}, {cotangent}, v.chosen, *scope.trace())};
 }
 
 std::vector<array> checked_cotangents(const std::vector<array>& values,
                                       const std::vector<array>& cotangents) {
   if (values.size() != cotangents.size())
-    throw value_error("vjp: " + std::to_string(cotangents.size()) + " cotangents for " +
-                      std::to_string(values.size()) + " values");
+    base::fail<value_error>("vjp: {} cotangents for {} values", cotangents.size(), values.size());
   std::vector<array> out;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (graph::get(cotangents[i], "vjp").extents != graph::get(values[i], "vjp").extents)
-      throw shape_error("vjp: cotangent " + std::to_string(i) + " has shape " +
-                        cotangents[i].shape().str() + ", its value " + values[i].shape().str());
+      base::fail<shape_error>("vjp: cotangent {} has shape {}, its value {}", i,
+                              cotangents[i].shape(), values[i].shape());
     // A value that is not floating has no derivative.
     out.push_back(has_derivative(values[i].dtype())
                       ? op::cast(cotangents[i], values[i].dtype(), "vjp")

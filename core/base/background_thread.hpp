@@ -30,8 +30,7 @@ class background_thread {
   /// waits for all of them.
   explicit background_thread(std::function<void(Job&)> work, void (*at_start)(idle_wait) = nullptr)
       : work_(std::move(work)), at_start_(at_start) {}
-  background_thread(const background_thread&) = delete;
-  background_thread& operator=(const background_thread&) = delete;
+  background_thread(background_thread&&) = delete;
 
   /// Throws, and the job is not executed, if memory or a thread (out_of_memory) is not available.
   void add(Job job) {

@@ -18,8 +18,7 @@ class TUTTI_INTERNAL_API compile_progress {
   /// as one; the line appears when they took `delay` in all.
   compile_progress(int descriptor, std::chrono::milliseconds delay);
   ~compile_progress();
-  compile_progress(const compile_progress&) = delete;
-  compile_progress& operator=(const compile_progress&) = delete;
+  compile_progress(compile_progress&&) = delete;
 
   /// A thread of the application waits for compilers from here; to here.
   void enter() noexcept;
@@ -47,8 +46,7 @@ class compiler_wait {
  public:
   compiler_wait() noexcept { progress_of_compilers().enter(); }
   ~compiler_wait() { progress_of_compilers().leave(); }
-  compiler_wait(const compiler_wait&) = delete;
-  compiler_wait& operator=(const compiler_wait&) = delete;
+  compiler_wait(compiler_wait&&) = delete;
 };
 
 }  // namespace tutti::base

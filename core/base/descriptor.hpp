@@ -18,8 +18,7 @@ class descriptor {
   ~descriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
+  descriptor(descriptor&&) = delete;
   int get() const { return fd_; }
   /// Closes now; false if the data did not reach the file.
   bool close() {

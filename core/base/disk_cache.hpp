@@ -44,8 +44,7 @@ class TUTTI_INTERNAL_API disk_cache {
  public:
   explicit disk_cache(cache_options options);
   ~disk_cache();
-  disk_cache(const disk_cache&) = delete;
-  disk_cache& operator=(const disk_cache&) = delete;
+  disk_cache(disk_cache&&) = delete;
 
   std::optional<std::string> load(std::string_view key);
   /// Never throws for disk errors; in the worst case an entry is not stored.

@@ -3,7 +3,6 @@
 // Location and size of these folders.
 #include "base/driver_folder.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "base/disk_cache.hpp"
+#include "base/fail.hpp"
 #include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "base/private_folder.hpp"
@@ -103,8 +103,7 @@ void require_plain(std::string_view name) {
                         std::none_of(name.begin(), name.end(), [](char c) {
                           return c == '/' || static_cast<unsigned char>(c) < ' ' || c == '\x7f';
                         });
-  if (!is_plain)
-    throw value_error(fmt::format("\"{}\" is no name of a folder", one_line(name, 80)));
+  if (!is_plain) base::fail<value_error>("\"{}\" is no name of a folder", one_line(name, 80));
 }
 
 }  // namespace
@@ -121,7 +120,8 @@ std::optional<fs::path> driver_folder(std::string_view name) {
     const fs::path folder = parent / name;
     try {
       const private_folder outer(parent), inner(folder);
-      if (!inner.writable()) throw io_error(folder.string() + ": the folder is not writable");
+      if (!inner.writable())
+        base::fail<io_error>("{}: the folder is not writable", folder.string());
       if (use_folder(inner, folder)) trim_driver_folder(folder, options.limit_bytes);
       return folder;
     } catch (const std::exception& e) {

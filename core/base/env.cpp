@@ -7,13 +7,14 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::base {
 namespace {
 
 [[noreturn]] void refuse(const char* name, const std::string& value, const std::string& allowed) {
-  throw value_error(std::string(name) + "=" + value + ": expected " + allowed);
+  base::fail<value_error>("{}={}: expected {}", name, value, allowed);
 }
 
 double seconds_of(const char* name, const std::string& text, const char* wanted) {

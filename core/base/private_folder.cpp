@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "base/descriptor.hpp"
+#include "base/fail.hpp"
 #include "base/signals.hpp"
 #include "tutti/error.hpp"
 
@@ -31,7 +32,7 @@ constexpr int first_of_ours = STDERR_FILENO + 1;
 std::string system_text(int number) { return std::generic_category().message(number); }
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& why) {
-  throw io_error(path.string() + ": " + why);
+  base::fail<io_error>("{}: {}", path.string(), why);
 }
 
 bool write_all(int fd, std::string_view data) {

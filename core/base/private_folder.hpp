@@ -28,8 +28,7 @@ class TUTTI_INTERNAL_API private_folder {
   /// another user, or if the group or others may write to it.
   explicit private_folder(const std::filesystem::path& path);
   ~private_folder();
-  private_folder(const private_folder&) = delete;
-  private_folder& operator=(const private_folder&) = delete;
+  private_folder(private_folder&&) = delete;
 
   bool writable() const;
 

@@ -30,8 +30,7 @@ class blocked_signals {
   ~blocked_signals() {
     if (is_set_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
-  blocked_signals(const blocked_signals&) = delete;
-  blocked_signals& operator=(const blocked_signals&) = delete;
+  blocked_signals(blocked_signals&&) = delete;
 
  private:
   sigset_t before_;
@@ -58,8 +57,7 @@ class limits_are_errors {
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     errno = number;
   }
-  limits_are_errors(const limits_are_errors&) = delete;
-  limits_are_errors& operator=(const limits_are_errors&) = delete;
+  limits_are_errors(limits_are_errors&&) = delete;
 
  private:
   sigset_t mask_, before_;

@@ -4,8 +4,6 @@
 // read it). Each flush ends the file with the closing brackets, which the next one overwrites.
 #include "base/trace.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/env.hpp"
+#include "base/fail.hpp"
 #include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
@@ -83,9 +82,9 @@ trace_writer::trace_writer(const std::string& path, int rank) : state_(std::make
   const auto status = std::filesystem::status(path, code);
   // Opening a pipe would wait for a reader.
   if (std::filesystem::is_fifo(status) || std::filesystem::is_socket(status))
-    throw io_error("cannot write " + path + ": it is not a regular file");
+    base::fail<io_error>("cannot write {}: it is not a regular file", path);
   state_->file = std::fopen(path.c_str(), "wbe");
-  if (state_->file == nullptr) throw io_error("cannot write " + path);
+  if (state_->file == nullptr) base::fail<io_error>("cannot write {}", path);
   state_->pending = opening(rank);
   state_->flush();
 }

@@ -27,8 +27,7 @@ class TUTTI_INTERNAL_API trace_writer {
   /// Throws io_error if the file cannot be written.
   explicit trace_writer(const std::string& path, int rank = 0);
   ~trace_writer();
-  trace_writer(const trace_writer&) = delete;
-  trace_writer& operator=(const trace_writer&) = delete;
+  trace_writer(trace_writer&&) = delete;
 
   /// The number of the row `thread` (a stream) of `process` (a device); created on first use.
   uint32_t track(std::string_view process, std::string_view thread);

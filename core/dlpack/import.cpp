@@ -53,8 +53,8 @@ struct checked {
 
 template <class... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
-  throw value_error(std::string(from_dlpack_name) + ": " +
-                    fmt::format(text, std::forward<Args>(args)...));
+  base::fail<value_error>("{}: {}", from_dlpack_name,
+                          fmt::format(text, std::forward<Args>(args)...));
 }
 
 std::string listed(const std::int64_t* values, int count) {
@@ -82,8 +82,7 @@ checked check(const DLTensor& t) {
   checked c;
   const auto type = dlpack::from_dl(t.dtype);
   if (!type)
-    throw dtype_error(
-        fmt::format("{}: no dtype for {}", from_dlpack_name, dlpack::describe(t.dtype)));
+    base::fail<dtype_error>("{}: no dtype for {}", from_dlpack_name, dlpack::describe(t.dtype));
   c.type = *type;
   c.extents = extents_of(t);
   const auto largest = std::numeric_limits<std::int64_t>::max() / 64;  // the bytes fit as well

@@ -94,8 +94,7 @@ bool same_value(const plan& p, const node& a, const node& b) {
 class collector {
  public:
   collector(plan& p, const device_claim& claim) : plan_(p), claim_(claim) {}
-  collector(const collector&) = delete;
-  collector& operator=(const collector&) = delete;
+  collector(collector&&) = delete;
   ~collector() {
     if (is_done_) return;
     for (const visit& v : stack_) v.n->mark = -1;

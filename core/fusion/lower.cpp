@@ -75,11 +75,16 @@ class builder {
 
   std::uint32_t instruction(std::uint16_t opcode, dtype type,
                             std::initializer_list<std::uint32_t> operands) {
+    return instruction(opcode, type, operands.begin(), operands.size());
+  }
+
+  std::uint32_t instruction(std::uint16_t opcode, dtype type, const std::uint32_t* operands,
+                            std::size_t count) {
     tutti_instruction i{};
     i.opcode = opcode;
     i.dtype = static_cast<std::uint8_t>(type);
-    i.operand_count = static_cast<std::uint8_t>(operands.size());
-    std::copy(operands.begin(), operands.end(), i.operand);
+    i.operand_count = static_cast<std::uint8_t>(count);
+    std::copy_n(operands, count, i.operand);
     out_.instructions.push_back(i);
     return reference(place::instruction, out_.instructions.size() - 1);
   }
@@ -97,31 +102,16 @@ class builder {
 
   std::uint32_t node_value(const node& n, const std::uint32_t* operands) {
     if (n.opcode() == TUTTI_OP_cast) return convert(operands[0], n.inputs[0]->type, n.type);
-    const dtype type = compute_dtype(n.type);
-    switch (n.inputs.size()) {
-      case 0:
-        return instruction(n.opcode(), type, {});
-      case 1:
-        return instruction(n.opcode(), type, {operands[0]});
-      case 2:
-        return instruction(n.opcode(), type, {operands[0], operands[1]});
-      default:
-        return instruction(n.opcode(), type, {operands[0], operands[1], operands[2]});
-    }
+    return instruction(n.opcode(), compute_dtype(n.type), operands, n.inputs.size());
   }
 
   std::uint32_t final_number(std::uint32_t value) const {
     const std::uint32_t index = value & index_mask;
     const auto inputs = static_cast<std::uint32_t>(out_.inputs.size());
     const auto scalars = static_cast<std::uint32_t>(out_.scalars.size());
-    switch (static_cast<place>(value & ~index_mask)) {
-      case place::input:
-        return index;
-      case place::scalar:
-        return inputs + index;
-      default:
-        return inputs + scalars + index;
-    }
+    const auto where = static_cast<place>(value & ~index_mask);
+    if (where == place::input) return index;
+    return where == place::scalar ? inputs + index : inputs + scalars + index;
   }
 
   void renumber() {

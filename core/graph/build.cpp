@@ -28,8 +28,7 @@ node_ref make(kind k, dtype type, const shape& extents, const opened_device* dev
   const std::int64_t elements = checked_elements(extents, type, op);
   if (device != nullptr) {
     if ((device->properties.stored_dtypes & TUTTI_DTYPE_BIT(static_cast<unsigned>(type))) == 0)
-      throw dtype_error(std::string(op) + ": device " + device->title + " has no " +
-                        std::string(name(type)));
+      base::fail<dtype_error>("{}: device {} has no {}", op, device->title, type);
   }
   node_ref n(new node(k, type, extents, device));
   n->elements = elements;
@@ -52,7 +51,7 @@ array finish(node_ref n) {
   return made;
 }
 
-bool all_constant(std::span<const array> inputs) {
+bool all_constant(array_list inputs) {
   return std::all_of(inputs.begin(), inputs.end(),
                      [](const array& a) { return a.node()->is_constant(); });
 }
@@ -118,7 +117,7 @@ void without_evaluations(const opened_device& device, const std::function<void()
 }
 
 const node& get(const array& a, std::string_view op) {
-  if (!a.valid()) throw value_error(std::string(op) + ": the array is empty (never assigned)");
+  if (!a.valid()) base::fail<value_error>("{}: the array is empty (never assigned)", op);
   return *a.node();
 }
 
@@ -146,8 +145,7 @@ array move_to(const array& a, const opened_device* device, const transfer_params
   if (n.is_constant()) return constant_like(a, n.extents, n.type, device);
   if (n.elements == 0) return constant(n.extents, n.type, std::int64_t{0}, device);
   const bool in_order = is_contiguous(n.extents, layout_of(n).strides);
-  const array inputs[] = {a};
-  const array packed = in_order ? a : elementwise(TUTTI_OP_cast, n.type, inputs, how.label);
+  const array packed = in_order ? a : elementwise(TUTTI_OP_cast, n.type, {a}, how.label);
   node_ref moved = make(kind::transfer, n.type, n.extents, device, how.label);
   moved->record = std::make_unique<transfer_params>(how);
   moved->range = n.range ? n.range : base_of(n).range;
@@ -177,8 +175,7 @@ array constant_like(const array& a, const shape& extents, dtype type, const open
   return constant(extents, type, convert_constant(get(a, op), type), device, op);
 }
 
-array elementwise(tutti_opcode opcode, dtype result, std::span<const array> given,
-                  std::string_view op) {
+array elementwise(tutti_opcode opcode, dtype result, array_list given, std::string_view op) {
   array inputs[3];
   std::copy(given.begin(), given.end(), inputs);
   return elementwise_of(opcode, result, {inputs, given.size()}, op);
@@ -243,8 +240,7 @@ array tracer(const array& a, const trace_ref& trace) {
                       gradient_trace::join(trace, kept.node()->trace));
 }
 
-node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule,
-                     const trace_ref& trace) {
+node_ref custom_rule(array_list arguments, custom_rule_params rule, const trace_ref& trace) {
   const opened_device* device = nullptr;  // any one in use: its lock guards the inputs
   for (const array& a : arguments)
     if (a.node()->device != nullptr) device = a.node()->device;
@@ -295,7 +291,7 @@ array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dt
 }
 
 array operation(const operator_params& params, dtype result, const shape& extents,
-                std::span<const array> inputs, std::string_view op) {
+                array_list inputs, std::string_view op) {
   boost::container::small_vector<array, 3> operands(inputs.begin(), inputs.end());
   const opened_device* device = device_for({operands.data(), operands.size()}, op);
   node_ref n = make(kind::operation, result, extents, device, op);
@@ -307,7 +303,7 @@ array operation(const operator_params& params, dtype result, const shape& extent
 }
 
 std::vector<array> call(const operator_params& params, call_results::types results,
-                        std::span<const array> inputs, std::string_view op) {
+                        array_list inputs, std::string_view op) {
   boost::container::small_vector<array, 2> operands;
   for (const array& a : inputs) operands.push_back(detach(a));
   const opened_device* device = device_for({operands.data(), operands.size()}, op);
@@ -329,7 +325,7 @@ std::vector<array> call(const operator_params& params, call_results::types resul
   return out;
 }
 
-array concatenate(std::span<const array> given, int axis, const shape& extents) {
+array concatenate(array_list given, int axis, const shape& extents) {
   std::vector<array> parts(given.begin(), given.end());
   const opened_device* device = device_for(parts, "concatenate");
   node_ref n = make(kind::concatenate, parts[0].dtype(), extents, device, "concatenate");
@@ -349,7 +345,7 @@ array slice_update(const array& base, const array& update, const layout& region,
   return finish(std::move(n));
 }
 
-std::vector<array> collective(std::shared_ptr<collective_call> call, std::span<const array> inputs,
+std::vector<array> collective(std::shared_ptr<collective_call> call, array_list inputs,
                               std::int64_t elements) {
   std::vector<array> out;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -370,8 +366,7 @@ array duplicate(const array& a, std::string_view op) {
   const node& n = get(a, op);
   if (n.elements == 0) return a;
   if (n.is_constant()) return stored(a, or_default(n.device));
-  const array inputs[] = {a};
-  return elementwise(TUTTI_OP_cast, n.type, inputs, op);
+  return elementwise(TUTTI_OP_cast, n.type, {a}, op);
 }
 
 array same_bytes(const array& a, dtype type, std::string_view op) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "graph/node.hpp"
 #include "tutti/array.hpp"
 #include "tutti/export.hpp"
@@ -37,8 +38,7 @@ array constant_like(const array& a, const shape& extents, dtype type, const open
 
 /// Elementwise node over inputs that have their final dtypes; broadcasts, checks devices, folds
 /// constants. `result` is the dtype of the result.
-array elementwise(tutti_opcode opcode, dtype result, std::span<const array> inputs,
-                  std::string_view op);
+array elementwise(tutti_opcode opcode, dtype result, array_list inputs, std::string_view op);
 /// The same, moving from the inputs.
 array elementwise_of(tutti_opcode opcode, dtype result, std::span<array> inputs,
                      std::string_view op);
@@ -50,7 +50,7 @@ array view(const array& a, const shape& extents, const layout& where, view_op op
 array tracer(const array& a, const trace_ref& trace);
 /// The node through which gradients of `values` (valid, not traced) flow to `arguments`. It belongs
 /// to their traces and to `trace`.
-detail::node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule,
+detail::node_ref custom_rule(array_list arguments, custom_rule_params rule,
                              const trace_ref& trace = {});
 /// Value `number` of such a node, with its history.
 array custom_result(const detail::node_ref& rule, std::size_t number);
@@ -62,12 +62,12 @@ array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dt
 /// An operator of operator.def with one result, and inputs in the layout of its row. The first
 /// input of a scatter is the array that it combines with.
 array operation(const operator_params& params, dtype result, const shape& extents,
-                std::span<const array> inputs, std::string_view op);
+                array_list inputs, std::string_view op);
 /// An operator with several results, of these dtypes and shapes, and inputs as for operation(). It
 /// is recorded without history: gradients use custom_rule().
 std::vector<array> call(const operator_params& params, call_results::types results,
-                        std::span<const array> inputs, std::string_view op);
-array concatenate(std::span<const array> parts, int axis, const shape& extents);
+                        array_list inputs, std::string_view op);
+array concatenate(array_list parts, int axis, const shape& extents);
 array slice_update(const array& base, const array& update, const layout& region,
                    const shape& starts, const shape& steps);
 /// a on `device`: a itself if it is there, otherwise a copy that starts as soon as a is computed.
@@ -75,7 +75,7 @@ TUTTI_INTERNAL_API array move_to(const array& a, const opened_device* device,
                                  const transfer_params& how);
 /// A collective of the devices' plugin: inputs of one dtype and size, one on each device, give one
 /// flat result with `elements` elements each. Not differentiable.
-std::vector<array> collective(std::shared_ptr<collective_call> call, std::span<const array> inputs,
+std::vector<array> collective(std::shared_ptr<collective_call> call, array_list inputs,
                               std::int64_t elements);
 /// A data node without storage: the caller assigns storage and makes it ready.
 array data(dtype type, const shape& extents, const opened_device* device, std::string_view op);

@@ -32,8 +32,7 @@ struct collective_call : collective_kind {
   arrivals ends;                  // of each member
 
   collective_call() = default;
-  collective_call(const collective_call&) = delete;
-  collective_call& operator=(const collective_call&) = delete;
+  collective_call(collective_call&&) = delete;
   ~collective_call() { drop_results(); }
   /// Releases the results that were not taken.
   void drop_results() {

@@ -108,8 +108,7 @@ constant_value convert_constant(const node& n, dtype t) {
   return convert_value(n.value(), n.type, t);
 }
 
-std::optional<constant_value> fold(tutti_opcode opcode, dtype result,
-                                   std::span<const array> inputs) {
+std::optional<constant_value> fold(tutti_opcode opcode, dtype result, array_list inputs) {
   if (inputs.empty()) return std::nullopt;
   if (opcode == TUTTI_OP_cast) return convert_constant(*inputs[0].node(), result);
   if (opcode == TUTTI_OP_where) {

@@ -60,8 +60,7 @@ constant_value convert_value(const constant_value& value, dtype from, dtype to);
 constant_value convert_constant(const node& n, dtype t);
 
 /// Result of the opcode for constants; nothing if it cannot be folded.
-std::optional<constant_value> fold(tutti_opcode opcode, dtype result,
-                                   std::span<const array> inputs);
+std::optional<constant_value> fold(tutti_opcode opcode, dtype result, array_list inputs);
 
 /// Smallest and largest of `count` integers; nothing for other dtypes, for no elements, or u64
 /// beyond i64.

@@ -49,8 +49,7 @@ class node : public reused_memory {
  public:
   node(graph::kind k, dtype t, const shape& s, const opened_device* d)
       : kind(k), type(t), extents(s), device(d) {}
-  node(const node&) = delete;
-  node& operator=(const node&) = delete;
+  node(node&&) = delete;
 
   const graph::kind kind;
   const dtype type;

@@ -3,34 +3,31 @@
 // Checked products and sums of extents.
 #include "graph/sizes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/fail.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::graph {
 
 std::int64_t checked_elements(const shape& extents, dtype type, std::string_view op) {
   if (!is_dtype(type))
-    throw dtype_error(fmt::format("{}: {} is the number of no dtype", op, static_cast<int>(type)));
+    base::fail<dtype_error>("{}: {} is the number of no dtype", op, static_cast<int>(type));
   std::int64_t bytes = static_cast<std::int64_t>(size_of(type)), elements = 1;
   bool fits = true;
   for (std::int64_t e : extents) {
-    if (e < 0) throw shape_error(fmt::format("{}: negative extent in {}", op, extents.str()));
+    if (e < 0) base::fail<shape_error>("{}: negative extent in {}", op, extents);
     fits = fits && !__builtin_mul_overflow(bytes, std::max<std::int64_t>(e, 1), &bytes);
     elements = fits ? elements * e : 0;
   }
   if (!fits)
-    throw shape_error(fmt::format("{}: an array of shape {} and dtype {} is too large", op,
-                                  extents.str(), name(type)));
+    base::fail<shape_error>("{}: an array of shape {} and dtype {} is too large", op, extents,
+                            type);
   return elements;
 }
 
 shape reshaped_extents(const shape& from, const shape& to, std::string_view op) {
-  const auto fail = [&]() {
-    throw shape_error(fmt::format("{}: cannot make {} of {}", op, to.str(), from.str()));
-  };
+  const auto fail = [&]() { base::fail<shape_error>("{}: cannot make {} of {}", op, to, from); };
   shape out = to;
   int open = -1;
   std::int64_t known = 1;
@@ -55,14 +52,14 @@ shape reshaped_extents(const shape& from, const shape& to, std::string_view op) 
 std::int64_t extent_sum(std::int64_t a, std::int64_t b, std::string_view op) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum))
-    throw shape_error(fmt::format("{}: an extent of {} + {} is too large", op, a, b));
+    base::fail<shape_error>("{}: an extent of {} + {} is too large", op, a, b);
   return sum;
 }
 
 std::int64_t extent_product(std::int64_t a, std::int64_t b, std::string_view op) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product))
-    throw shape_error(fmt::format("{}: an extent of {} x {} is too large", op, a, b));
+    base::fail<shape_error>("{}: an extent of {} x {} is too large", op, a, b);
   return product;
 }
 

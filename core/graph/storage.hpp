@@ -11,8 +11,7 @@ namespace tutti::graph {
 
 class storage {
  public:
-  storage(const storage&) = delete;
-  storage& operator=(const storage&) = delete;
+  storage(storage&&) = delete;
 
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {

@@ -27,13 +27,13 @@ constexpr int most_dimensions = 3;
 shape global_of(const kernel_launch& launch, const std::string& op) {
   if (launch.global.empty()) return {launch.outputs[0].shape.size()};
   if (launch.global.rank() > most_dimensions)
-    throw value_error(op + ": global size " + launch.global.str() + " has more than " +
-                      std::to_string(most_dimensions) + " dimensions");
+    base::fail<value_error>("{}: global size {} has more than {} dimensions", op, launch.global,
+                            most_dimensions);
   std::int64_t items = 1;
   for (const std::int64_t n : launch.global)
     if (n < 0 || (n > 0 && __builtin_mul_overflow(items, n, &items)))
-      throw value_error(op + ": global size " + launch.global.str() +
-                        (n < 0 ? " is negative" : " is too large"));
+      base::fail<value_error>("{}: global size {}{}", op, launch.global,
+                              (n < 0 ? " is negative" : " is too large"));
   return launch.global;
 }
 
@@ -42,17 +42,16 @@ void check_local(const shape& local, const shape& global, const std::string& op)
   bool good = local.rank() == global.rank();
   for (int i = 0; good && i < local.rank(); ++i) good = local[i] >= 1 && global[i] % local[i] == 0;
   if (!good)
-    throw value_error(op + ": local size " + local.str() + " does not divide global size " +
-                      global.str());
+    base::fail<value_error>("{}: local size {} does not divide global size {}", op, local, global);
 }
 
 // Inputs whose gradient would be lost silently.
 void require_untraced(const array& a, const std::string& what, const std::string& op) {
   if (!graph::is_differentiated(a)) return;
-  throw value_error(
-      op + ": " + what +
-      " is being differentiated, and a kernel has no gradient of its own: give it one "
-      "by custom_vjp(), or stop_gradient() the argument");
+  base::fail<value_error>(
+      "{}: {} is being differentiated, and a kernel has no gradient of its own: give it one by "
+      "custom_vjp(), or stop_gradient() the argument",
+      op, what);
 }
 
 device_pointer device_of(std::span<array> operands, const kernel_launch& launch,
@@ -159,10 +158,9 @@ std::vector<array> results_of(const std::vector<array>& made) {
 const kernel_host_call::field& kernel_host_call::find(const std::vector<field>& list, std::size_t i,
                                                       std::string_view what, dtype asked) const {
   const std::string which = "kernel " + name_ + ": " + std::string(what) + " " + std::to_string(i);
-  if (i >= list.size()) throw index_error(which + " of " + std::to_string(list.size()));
+  if (i >= list.size()) base::fail<index_error>("{} of {}", which, list.size());
   if (list[i].type != asked)
-    throw dtype_error(which + " is " + std::string(tutti::name(list[i].type)) + ", not " +
-                      std::string(tutti::name(asked)));
+    base::fail<dtype_error>("{} is {}, not {}", which, list[i].type, asked);
   return list[i];
 }
 
@@ -171,7 +169,7 @@ kernel::kernel(kernel_source source)
   if (source_->name.empty()) throw value_error("kernel: it has no name");
   if (source_->opencl.empty() && source_->cuda.empty() && source_->ptx.empty() &&
       source_->spirv.empty() && !source_->host)
-    throw value_error("kernel " + source_->name + ": it has no source");
+    base::fail<value_error>("kernel {}: it has no source", source_->name);
 }
 
 const std::string& kernel::name() const { return source_->name; }
@@ -179,7 +177,7 @@ const std::string& kernel::name() const { return source_->name; }
 std::vector<array> kernel::operator()(const std::vector<array>& given,
                                       const kernel_launch& launch) const {
   const std::string op = "kernel " + source_->name;
-  if (launch.outputs.empty()) throw value_error(op + ": a launch needs at least one output");
+  if (launch.outputs.empty()) base::fail<value_error>("{}: a launch needs at least one output", op);
   std::vector<array> inputs = given;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     graph::get(inputs[i], op);
@@ -191,8 +189,8 @@ std::vector<array> kernel::operator()(const std::vector<array>& given,
   check_local(launch.local, global, op);
   if (!outputs.has_elements) return results_of(outputs.arrays);
   if (global.size() == 0)
-    throw value_error(op + ": global size " + global.str() +
-                      " is zero, so no work-item would write the outputs");
+    base::fail<value_error>("{}: global size {} is zero, so no work-item would write the outputs",
+                            op, global);
   inputs = evaluated_inputs(std::move(inputs), device, op);
 
   const std::vector<const node*> sources = nodes_of(inputs), starts = nodes_of(outputs.starts);

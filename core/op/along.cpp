@@ -81,8 +81,7 @@ array scatter_along(const array& updates, const array& index, int axis, std::int
 array scan3(const array& x, tutti_scan kind, bool exclusive, bool reverse, dtype result,
             std::string_view op) {
   const tutti_scan_params p{0, kind, exclusive, reverse, 0};
-  const array inputs[] = {x};
-  return graph::operation({TUTTI_OPERATOR_SCAN, p}, result, x.shape(), inputs, op);
+  return graph::operation({TUTTI_OPERATOR_SCAN, p}, result, x.shape(), {x}, op);
 }
 
 }  // namespace op

@@ -24,15 +24,15 @@ void set_known_range(const array& a, std::pair<std::int64_t, std::int64_t> bound
   a.node()->range = bounds;
 }
 
-dtype numeric_type_of(std::span<const array> operands, std::string_view op) {
+dtype numeric_type_of(array_list operands, std::string_view op) {
   return promote_operands(operands, row_kind::NUMERIC, op).type;
 }
 
-dtype floating_type_of(std::span<const array> operands, std::string_view op) {
+dtype floating_type_of(array_list operands, std::string_view op) {
   return promote_operands(operands, row_kind::FLOATING, op).type;
 }
 
-dtype real_floating_type_of(std::span<const array> operands, std::string_view op) {
+dtype real_floating_type_of(array_list operands, std::string_view op) {
   return promote_operands(operands, row_kind::REAL_FLOATING, op).type;
 }
 
@@ -50,22 +50,20 @@ array running_sum(const array& a, dtype type, std::string_view op) {
 
 array sparse_product(const array& starts, const array& columns, const array& values, const array& b,
                      const char* label) {
-  const array inputs[] = {starts, columns, contiguous(values), contiguous(b)};
   return graph::operation(graph::operator_params(TUTTI_OPERATOR_SPMM, label), values.dtype(),
-                          {starts.size() - 1, b.dim(1)}, inputs, label);
+                          {starts.size() - 1, b.dim(1)},
+                          {starts, columns, contiguous(values), contiguous(b)}, label);
 }
 
 array sampled_products(const array& rows, const array& columns, const array& x, const array& y,
                        const char* label) {
-  const array inputs[] = {rows, columns, contiguous(x), contiguous(y)};
   return graph::operation(graph::operator_params(TUTTI_OPERATOR_SDDMM, label), x.dtype(),
-                          {columns.size()}, inputs, label);
+                          {columns.size()}, {rows, columns, contiguous(x), contiguous(y)}, label);
 }
 
 array first_positions(const array& numbers, std::int64_t count, std::string_view op) {
-  const array inputs[] = {contiguous(numbers)};
   return graph::operation(graph::operator_params(TUTTI_OPERATOR_SELECT), dtype::i64, {count},
-                          inputs, op);
+                          {contiguous(numbers)}, op);
 }
 
 }  // namespace tutti::op

@@ -13,7 +13,7 @@ namespace {
 
 int rank_of(dtype t) { return is_bool(t) ? 0 : is_integral(t) ? 1 : is_floating(t) ? 2 : 3; }
 
-std::string names_of(std::span<const array> operands) {
+std::string names_of(array_list operands) {
   std::string text;
   for (const array& a : operands) text += (text.empty() ? "" : ", ") + std::string(name(a.dtype()));
   return text;
@@ -29,14 +29,14 @@ dtype join_weak(dtype a, dtype b) {
 dtype join_strong(dtype a, dtype b, std::string_view op) {
   const bool unsigned64 = a == dtype::u64 || b == dtype::u64;
   if (unsigned64 && is_integral(a) && is_integral(b) && is_unsigned(a) != is_unsigned(b))
-    throw dtype_error(std::string(op) + ": no dtype can represent both " + std::string(name(a)) +
-                      " and " + std::string(name(b)) + "; convert one with astype");
+    base::fail<dtype_error>("{}: no dtype can represent both {} and {}; convert one with astype",
+                            op, a, b);
   return promote(a, b);
 }
 
-dtype apply_kind(dtype type, row_kind kind, std::span<const array> operands, std::string_view op) {
+dtype apply_kind(dtype type, row_kind kind, array_list operands, std::string_view op) {
   const auto reject = [&](const char* wanted, const char* hint = "") {
-    throw dtype_error(std::string(op) + ": needs " + wanted + ", got " + names_of(operands) + hint);
+    base::fail<dtype_error>("{}: needs {}, got {}{}", op, wanted, names_of(operands), hint);
   };
   switch (kind) {
     case row_kind::NUMERIC:
@@ -76,7 +76,7 @@ std::string weak_text(const graph::node& n) {
 
 // The dtype in which scalars of a kind are folded: its widest type. An integer beyond i64 makes all
 // of them u64, in which a negative one throws.
-dtype wide_type(dtype type, std::span<const array> operands, std::string_view op) {
+dtype wide_type(dtype type, array_list operands, std::string_view op) {
   if (is_complex(type)) return dtype::c128;
   if (is_floating(type)) return dtype::f64;
   if (!is_integral(type)) return type;
@@ -86,13 +86,13 @@ dtype wide_type(dtype type, std::span<const array> operands, std::string_view op
   if (std::none_of(operands.begin(), operands.end(), is_large)) return dtype::i64;
   for (const array& a : operands)
     if (!holds_weak(dtype::u64, *a.node()))
-      throw value_error(std::string(op) + ": " + weak_text(*a.node()) + " does not fit u64");
+      base::fail<value_error>("{}: {} does not fit u64", op, weak_text(*a.node()));
   return dtype::u64;
 }
 
 // The result of an operation on scalars only: folded in the widest type of its kind, weak again.
-std::optional<array> apply_weak(tutti_opcode opcode, dtype type, dtype result,
-                                std::span<const array> operands, std::string_view op) {
+std::optional<array> apply_weak(tutti_opcode opcode, dtype type, dtype result, array_list operands,
+                                std::string_view op) {
   const dtype wide = wide_type(type, operands, op);
   std::vector<array> inputs;
   for (const array& a : operands) inputs.push_back(graph::constant_like(a, {}, wide, nullptr));
@@ -146,7 +146,7 @@ int side_of(const array& a, dtype type) {
 
 // Comparisons of integers with a number that their dtype cannot represent have the same result for
 // all elements.
-std::optional<array> apply_beyond(tutti_opcode opcode, dtype type, std::span<const array> operands,
+std::optional<array> apply_beyond(tutti_opcode opcode, dtype type, array_list operands,
                                   std::string_view op) {
   if (operands.size() != 2) return std::nullopt;
   const int left = side_of(operands[0], type), right = side_of(operands[1], type);
@@ -183,7 +183,7 @@ bool holds(dtype type, std::int64_t value) {
   return value >= -(std::int64_t{1} << (bits - 1)) && value < std::int64_t{1} << (bits - 1);
 }
 
-common_type promote_operands(std::span<const array> operands, row_kind kind, std::string_view op) {
+common_type promote_operands(array_list operands, row_kind kind, std::string_view op) {
   std::optional<dtype> strong;
   std::optional<dtype> weak;
   for (const array& a : operands) {
@@ -206,34 +206,29 @@ common_type promote_operands(std::span<const array> operands, row_kind kind, std
 array cast(const array& a, dtype type, std::string_view op) {
   const graph::node& n = graph::get(a, op);
   if (is_complex(n.type) && !is_complex(type) && !is_bool(type))
-    throw dtype_error(std::string(op) + ": " + std::string(name(n.type)) + " does not become " +
-                      std::string(name(type)) + "; take real(), imag() or abs()");
+    base::fail<dtype_error>("{}: {} does not become {}; take real(), imag() or abs()", op, n.type,
+                            type);
   if (n.type == type && !n.weak) return a;
   if (n.is_constant()) {
     if (n.weak && is_integral(n.type) && is_integral(type) && !holds_weak(type, n))
-      throw value_error(std::string(op) + ": " + weak_text(n) + " does not fit " +
-                        std::string(name(type)));
+      base::fail<value_error>("{}: {} does not fit {}", op, weak_text(n), type);
     return graph::constant_like(a, n.extents, type, n.device, op);
   }
-  const array inputs[] = {a};
-  return graph::elementwise(TUTTI_OP_cast, type, inputs, op);
+  return graph::elementwise(TUTTI_OP_cast, type, {a}, op);
 }
 
 dtype type_of(const array& a, std::string_view op) {
-  const array operands[] = {a};
-  return promote_operands(operands, row_kind::ANY, op).type;
+  return promote_operands({a}, row_kind::ANY, op).type;
 }
 
 dtype real_type_of(const array& a, std::string_view op) {
   const dtype type = type_of(a, op);
-  if (is_complex(type))
-    throw dtype_error(std::string(op) + ": needs real numbers, got " + std::string(name(type)));
+  if (is_complex(type)) base::fail<dtype_error>("{}: needs real numbers, got {}", op, type);
   return type;
 }
 
 dtype floating_type_of(const array& a, std::string_view op) {
-  const array operands[] = {a};
-  return promote_operands(operands, row_kind::FLOATING, op).type;
+  return promote_operands({a}, row_kind::FLOATING, op).type;
 }
 
 dtype real_floating_type_of(const array& a, std::string_view op) {
@@ -247,8 +242,7 @@ dtype accumulator_type(const array& a, std::optional<dtype> wanted, std::string_
   const dtype type = wanted.value_or(rounds ? given : is_unsigned(given) ? dtype::u64 : dtype::i64);
   const bool loses = (rounds && is_integral(type)) || (is_complex(given) && !is_complex(type));
   if (is_bool(type) || loses)
-    throw dtype_error(std::string(op) + ": " + std::string(name(given)) +
-                      " elements do not accumulate in " + std::string(name(type)));
+    base::fail<dtype_error>("{}: {} elements do not accumulate in {}", op, given, type);
   return type;
 }
 
@@ -262,8 +256,7 @@ array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<array
   if (auto found = apply_beyond(opcode, common.type, operands, op)) return *found;
   if (auto found = part_of_real(opcode, common.type, operands[0], op)) return *found;
   if (opcode == TUTTI_OP_nextafter && graph::compute_dtype(common.type) != common.type)
-    throw dtype_error(std::string(op) + ": needs f32 or f64, got " +
-                      std::string(name(common.type)));
+    base::fail<dtype_error>("{}: needs f32 or f64, got {}", op, common.type);
   for (array& a : operands)
     if (a.dtype() != common.type || a.node()->weak) a = cast(a, common.type, op);
   return graph::elementwise_of(opcode, result, operands, op);
@@ -272,9 +265,7 @@ array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<array
 void require_same_beside(int axis, const shape& a, const shape& b, std::string_view op) {
   bool fits = a.rank() == b.rank();
   for (int i = 0; fits && i < a.rank(); ++i) fits = i == axis || a[i] == b[i];
-  if (!fits)
-    throw shape_error(std::string(op) + ": shapes differ beside axis " + std::to_string(axis) +
-                      ": " + a.str() + " and " + b.str());
+  if (!fits) base::fail<shape_error>("{}: shapes differ beside axis {}: {} and {}", op, axis, a, b);
 }
 
 array zeros_on(const shape& extents, dtype type, device_pointer device, std::string_view op) {

@@ -32,7 +32,7 @@ struct common_type {
 
 /// Promotion of operands, including weak scalars, then the rule of `kind`. Throws dtype_error with
 /// `op` and the dtypes.
-common_type promote_operands(std::span<const array> operands, row_kind kind, std::string_view op);
+common_type promote_operands(array_list operands, row_kind kind, std::string_view op);
 
 /// An elementwise call: promotes, casts and creates the node. Moves from the operands.
 array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<array> operands,
@@ -54,7 +54,7 @@ void require_same_beside(int axis, const shape& a, const shape& b, std::string_v
 shape with_rest(const shape& first, const shape& extents, int from);
 /// The row-major position among the leading axes of `extents` for one index per axis, checked,
 /// broadcast, i64. Throws as checked_indices.
-array joined_index(std::span<const array> indices, const shape& extents, std::string_view op);
+array joined_index(array_list indices, const shape& extents, std::string_view op);
 
 /// Whether a is a constant 0. The terms of such a cotangent are omitted, even if they would be NaN.
 bool is_known_zero(const array& a);

@@ -12,9 +12,8 @@ namespace {
 void require_no_second_value(const array& a, std::span<const std::int64_t> axes,
                              std::string_view op) {
   if (!a.node()->weak || axes.empty() || (op != "min" && op != "max")) return;
-  throw index_error(std::string(op) + ": axis " + std::to_string(axes.front()) +
-                    " of a number; of two values take std::" + std::string(op) + " or " +
-                    std::string(op) + "imum");
+  base::fail<index_error>("{}: axis {} of a number; of two values take std::{} or {}imum", op,
+                          axes.front(), op, op);
 }
 
 }  // namespace
@@ -29,8 +28,7 @@ reduced_axes resolve(const array& a, const reduce_options& options, std::string_
     for (std::int64_t given : *options.axes) {
       const unsigned bit = 1u << normalize_axis(given, extents.rank(), op);
       if ((out.mask & bit) != 0)
-        throw value_error(std::string(op) + ": axis " + std::to_string(given) +
-                          " is given twice for shape " + extents.str());
+        base::fail<value_error>("{}: axis {} is given twice for shape {}", op, given, extents);
       out.mask = static_cast<std::uint8_t>(out.mask | bit);
     }
   }

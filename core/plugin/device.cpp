@@ -37,7 +37,7 @@ detail::opened_device* look_up(std::string_view spec) {
     throw value_error("device: expected an item such as \"opencl:0\", found nothing");
   const auto found = plugins::registry().resolve(spec, "device", true);
   if (plugins::parse_device_list(spec).size() != 1)
-    throw value_error("device=" + std::string(spec) + ": expected one item, found a list");
+    base::fail<value_error>("device={}: expected one item, found a list", spec);
   return found.front();
 }
 
@@ -62,6 +62,7 @@ plugins::offered_programs programs_of(const detail::opened_device& d, tutti_devi
   constexpr uint32_t known_opcodes = std::max({
       0u,
 #define TUTTI_OP(id, name, ...) id + 1u,
+#include "base/fail.hpp"
 #include "tutti/op_table.def"
 #undef TUTTI_OP
   });
@@ -96,15 +97,10 @@ const opened_device& get(const device& handle) {
 }  // namespace detail
 
 std::string_view to_string(device_type type) noexcept {
-  switch (type) {
-    case device_type::cpu:
-      return "cpu";
-    case device_type::gpu:
-      return "gpu";
-    case device_type::accelerator:
-      return "accelerator";
-  }
-  return "unknown";
+  return type == device_type::cpu           ? "cpu"
+         : type == device_type::gpu         ? "gpu"
+         : type == device_type::accelerator ? "accelerator"
+                                            : "unknown";
 }
 
 device::device(std::string_view spec) : state_(look_up(spec)) {}

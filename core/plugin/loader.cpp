@@ -5,7 +5,6 @@
 #include "plugin/loader.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <boost/dll/shared_library.hpp>
@@ -13,6 +12,7 @@
 #include <system_error>
 
 #include "base/env.hpp"
+#include "base/fail.hpp"
 #include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "base/process.hpp"
@@ -67,10 +67,10 @@ const tutti_plugin_api* call_entry(tutti_plugin_entry_fn entry, const tutti_host
   try {
     return entry(host);
   } catch (const std::exception& e) {
-    throw plugin_error(
-        fmt::format("{} threw an exception: {}", entry_symbol, base::one_line(e.what(), 1000)));
+    base::fail<plugin_error>("{} threw an exception: {}", entry_symbol,
+                             base::one_line(e.what(), 1000));
   } catch (...) {
-    throw plugin_error(fmt::format("{} threw an exception", entry_symbol));
+    base::fail<plugin_error>("{} threw an exception", entry_symbol);
   }
 }
 
@@ -78,28 +78,28 @@ const tutti_plugin_api* call_entry(tutti_plugin_entry_fn entry, const tutti_host
 /// proceeds.
 std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_failure& failure) {
   if (!library.has(entry_symbol))
-    throw plugin_error(fmt::format("exports no symbol {}, so it is no Tutti plugin", entry_symbol));
+    base::fail<plugin_error>("exports no symbol {}, so it is no Tutti plugin", entry_symbol);
   const auto entry = reinterpret_cast<tutti_plugin_entry_fn>(&library.get<void()>(entry_symbol));
   auto result = std::make_unique<plugin>();
   host_identity* identity = nullptr;
   const tutti_host* const host = make_host(&identity);
   identity->name = failure.name;  // from its file name, until the plugin provides more
   const tutti_plugin_api* const api = call_entry(entry, host);
-  if (api == nullptr) throw plugin_error(fmt::format("{} returned NULL", entry_symbol));
+  if (api == nullptr) base::fail<plugin_error>("{} returned NULL", entry_symbol);
 
   const tutti_plugin_api head = read_plugin_api(api);
   failure.abi_major = result->abi_major = head.abi_major;
   failure.abi_minor = result->abi_minor = head.abi_minor;
   if (head.abi_major != TUTTI_ABI_MAJOR)
-    throw plugin_error(fmt::format(
+    base::fail<plugin_error>(
         "built for plugin ABI {}.{}, but this library has {}.{} (the first numbers must agree)",
-        head.abi_major, head.abi_minor, TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR));
+        head.abi_major, head.abi_minor, TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR);
   result->name = base::one_line(head.name);
   result->version = base::one_line(head.version);
   result->build_id = head.build_id != nullptr ? head.build_id : "";
   if (result->name != failure.name)
-    throw plugin_error(fmt::format("the plugin calls itself \"{}\", not \"{}\" as its file does",
-                                   result->name, failure.name));
+    base::fail<plugin_error>("the plugin calls itself \"{}\", not \"{}\" as its file does",
+                             result->name, failure.name);
   read_tables(api, *result);
   identify_host(*identity, *result);
   result->path = failure.path.string();
@@ -153,8 +153,8 @@ trusted_file check_plugin_file(const fs::path& path, const std::string& name,
   std::error_code code;
   const fs::file_status status = fs::status(path, code);
   if (!fs::exists(status) && fs::is_symlink(path, code))
-    throw plugin_error(fmt::format("is a link to {}, which cannot be reached",
-                                   fs::read_symlink(path, code).string()));
+    base::fail<plugin_error>("is a link to {}, which cannot be reached",
+                             fs::read_symlink(path, code).string());
   // The dynamic linker would wait for a writer of a pipe.
   if (fs::exists(status) && !fs::is_regular_file(status))
     throw plugin_error("is not a regular file");
@@ -168,15 +168,15 @@ const tutti_communication_api& load_communication(const fs::path& path, const st
   const trusted_file trusted = check_plugin_file(path, name, rules);
   boost::dll::shared_library& library = map_trusted(path, trusted);
   const char* const symbol = TUTTI_COMMUNICATION_ENTRY;
-  if (!library.has(symbol)) throw plugin_error(fmt::format("exports no symbol {}", symbol));
+  if (!library.has(symbol)) base::fail<plugin_error>("exports no symbol {}", symbol);
   const auto* const api =
       library.get<std::remove_pointer_t<tutti_communication_entry_fn>>(symbol)();
   if (api == nullptr) throw plugin_error("it returns no table");
   if (api->abi_major != TUTTI_COMMUNICATION_MAJOR ||
       api->struct_size < offsetof(tutti_communication_api, takes_cuda_memory))
-    throw plugin_error(fmt::format("built for communication ABI {}.{}, this library has {}.{}",
-                                   api->abi_major, api->abi_minor, TUTTI_COMMUNICATION_MAJOR,
-                                   TUTTI_COMMUNICATION_MINOR));
+    base::fail<plugin_error>("built for communication ABI {}.{}, this library has {}.{}",
+                             api->abi_major, api->abi_minor, TUTTI_COMMUNICATION_MAJOR,
+                             TUTTI_COMMUNICATION_MINOR);
   return *api;
 }
 
@@ -299,9 +299,9 @@ void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted 
     failure.path = find_locked(name);
     if (const std::string before = why_passed_over({name, failure.path}, why); !before.empty()) {
       known.is_passed_over = true;
-      throw plugin_error(fmt::format(
+      base::fail<plugin_error>(
           "passed over: {}; `tutti doctor` tries it again, and so does naming it in TUTTI_DEVICE",
-          before));
+          before);
     }
     visit.emplace(notes_, failure.path, "the loading");
     auto loaded = load_file(failure, rules_);
@@ -337,7 +337,7 @@ void plugin_loader::exclude(const std::string& name, const std::string& reason) 
 fs::path plugin_loader::find_locked(const std::string& name) {
   for (const plugin_file& file : files_locked())
     if (file.name == name) return file.path;
-  throw plugin_error(fmt::format("there is no {}{}{} in {}", prefix, name, suffix, places()));
+  base::fail<plugin_error>("there is no {}{}{} in {}", prefix, name, suffix, places());
 }
 
 std::string plugin_loader::places() const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/manifest.hpp"
 
-#include <fmt/format.h>
 #include <sodium.h>
 
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/fail.hpp"
 #include "base/one_line.hpp"
 #include "base/small_file.hpp"
 #include "plugin/trust.hpp"
@@ -65,19 +65,19 @@ manifest parse_manifest(std::string_view text) {
   if (!from.is_object()) throw plugin_error("it is no JSON object");
   const auto number = from.find("format");
   if (number == from.end() || *number != format)
-    throw plugin_error(fmt::format("its format is not {}, which this library reads", format));
+    base::fail<plugin_error>("its format is not {}, which this library reads", format);
   const bool is_signed = from.contains("key") || from.contains("signature");
   manifest result;
   for (const auto& [name, place, digits] : fields) {
     if (!is_signed && (place == &manifest::key || place == &manifest::signature)) continue;
     const auto found = from.find(name);
     if (found == from.end() || !found->is_string())
-      throw plugin_error(fmt::format("the field {} is missing or not a text", name));
+      base::fail<plugin_error>("the field {} is missing or not a text", name);
     const auto value = found->get<std::string>();
     if (!is_valid(value, digits))
-      throw plugin_error(fmt::format(
+      base::fail<plugin_error>(
           "the field {} is \"{}\", not {}", name, base::one_line(value, 80),
-          digits == 0 ? "one line" : fmt::format("{} hexadecimal digits in lower case", digits)));
+          digits == 0 ? "one line" : fmt::format("{} hexadecimal digits in lower case", digits));
     result.*place = value;
   }
   return result;
@@ -115,7 +115,8 @@ std::string sha256_of_file(const fs::path& file) {
     crypto_hash_sha256_update(&state, reinterpret_cast<const unsigned char*>(buffer.data()),
                               static_cast<unsigned long long>(in.gcount()));
   }
-  if (!in.eof()) throw plugin_error("it cannot be read: " + std::generic_category().message(errno));
+  if (!in.eof())
+    base::fail<plugin_error>("it cannot be read: {}", std::generic_category().message(errno));
   std::array<unsigned char, crypto_hash_sha256_BYTES> hash{};
   crypto_hash_sha256_final(&state, hash.data());
   return to_hex(hash.data(), hash.size());
@@ -133,7 +134,7 @@ key_bytes parse_key(std::string_view text, std::string_view word) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   key_bytes bytes{};
   if (!text.starts_with(word) || !from_hex(text.substr(word.size()), bytes.data(), bytes.size()))
-    throw plugin_error(fmt::format("it is not one line \"{}\" and 64 hexadecimal digits", word));
+    base::fail<plugin_error>("it is not one line \"{}\" and 64 hexadecimal digits", word);
   return bytes;
 }
 
@@ -141,15 +142,15 @@ namespace {
 
 public_key read_public_key(const fs::path& file) {
   const auto found = base::read_small_file(file, most_key_bytes);
-  if (!found) throw plugin_error(fmt::format("{}: there is no such key", file.string()));
+  if (!found) base::fail<plugin_error>("{}: there is no such key", file.string());
   // Nothing disables this check: a key that other users can replace proves nothing.
   if (const auto against = changeable_by_others(file, own_library()))
-    throw plugin_error(fmt::format("the key {} is not trusted: {}", file.string(), against->why));
+    base::fail<plugin_error>("the key {} is not trusted: {}", file.string(), against->why);
   try {
     const key_bytes bytes = parse_key(found->content, public_key_word);
     return {bytes, key_id(bytes)};
   } catch (const plugin_error& e) {
-    throw plugin_error(fmt::format("the key {}: {}", file.string(), e.what()));
+    base::fail<plugin_error>("the key {}: {}", file.string(), e.what());
   }
 }
 

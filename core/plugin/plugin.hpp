@@ -29,8 +29,7 @@ namespace tutti::plugins {
 
 struct plugin {
   plugin() = default;
-  plugin(const plugin&) = delete;  // its functions store the address of its name
-  plugin& operator=(const plugin&) = delete;
+  plugin(plugin&&) = delete;  // its functions store the address of its name
 
   std::string name;
   std::string version;

@@ -10,15 +10,7 @@ namespace tutti::plugins {
 namespace {
 
 int type_rank(device_type type) {
-  switch (type) {
-    case device_type::gpu:
-      return 0;
-    case device_type::accelerator:
-      return 1;
-    case device_type::cpu:
-      break;
-  }
-  return 2;
+  return type == device_type::gpu ? 0 : type == device_type::accelerator ? 1 : 2;
 }
 
 bool has_own_memory(const opened_device& d) {
@@ -28,14 +20,8 @@ bool has_own_memory(const opened_device& d) {
 /// A plugin without a speed class must not rank above one with a class. A class that this library
 /// does not know counts as none.
 int speed_rank(const opened_device& d) {
-  switch (d.limits.speed_class) {
-    case TUTTI_SPEED_NATIVE:
-      return 0;
-    case TUTTI_SPEED_PORTABLE:
-      return 1;
-    default:
-      return 2;
-  }
+  const auto speed = d.limits.speed_class;
+  return speed == TUTTI_SPEED_NATIVE ? 0 : speed == TUTTI_SPEED_PORTABLE ? 1 : 2;
 }
 
 const char* speed_text(const opened_device& d) {

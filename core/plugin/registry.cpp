@@ -3,13 +3,13 @@
 // Enumerates the devices of plugins and resolves parsed items.
 #include "plugin/registry.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 
 #include "base/env.hpp"
+#include "base/fail.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "plugin/proof/proof.hpp"
@@ -119,8 +119,8 @@ void device_registry::ask(const std::string& backend, wanted why, enumeration& r
   uint32_t count = 0;
   check(p.device.count(&count), p.name + ": look for devices");
   if (count > most_devices)
-    throw plugin_error(fmt::format("{}: the plugin reports {} devices, more than {}", p.name, count,
-                                   most_devices));
+    base::fail<plugin_error>("{}: the plugin reports {} devices, more than {}", p.name, count,
+                             most_devices);
   for (uint32_t i = 0; i < count; ++i) {
     opened_device& d = result.devices.emplace_back();
     d.plugin = &p;
@@ -255,11 +255,11 @@ device_list device_registry::resolve(std::string_view text, std::string_view sou
                                   ? automatic(first_only && single)
                                   : matching(item)) {
         if (std::find(picked.begin(), picked.end(), d) != picked.end())
-          throw value_error(fmt::format("{} is already in the list", d->name));
+          base::fail<value_error>("{} is already in the list", d->name);
         picked.push_back(d);
       }
     } catch (const value_error& e) {
-      throw value_error(where(item.text) + e.what());
+      base::fail<value_error>("{}{}", where(item.text), e.what());
     } catch (const plugin_error& e) {
       throw plugin_error(with_available(where(item.text) + e.what() + meant_type(item)));
     } catch (const device_error& e) {

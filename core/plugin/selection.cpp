@@ -3,11 +3,10 @@
 // Parser of the TUTTI_DEVICE syntax, which selection.hpp describes.
 #include "plugin/selection.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 
+#include "base/fail.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::plugins {
@@ -39,8 +38,7 @@ struct piece {
 [[noreturn]] void fail(const piece& where, std::string_view expected) {
   const std::string found =
       where.text.empty() ? std::string("nothing") : fmt::format("\"{}\"", where.text);
-  throw value_error(
-      fmt::format("position {}: expected {}, found {}", where.at + 1, expected, found));
+  base::fail<value_error>("position {}: expected {}, found {}", where.at + 1, expected, found);
 }
 
 /// Whether text[at] is preceded by an odd number of backslashes.

@@ -36,8 +36,8 @@ Table copy(const Table* table) {
 }
 
 [[noreturn]] void throw_lacking(const std::string& what, const plugin& p) {
-  throw plugin_error("the plugin lacks " + what + " (plugin ABI " + std::to_string(p.abi_major) +
-                     "." + std::to_string(p.abi_minor) + ")");
+  base::fail<plugin_error>("the plugin lacks {} (plugin ABI {}.{})", what, p.abi_major,
+                           p.abi_minor);
 }
 
 /// `is_there`: the plugin has the table, or is required to have it.
@@ -74,6 +74,7 @@ void read_tables(const tutti_plugin_api* api, plugin& to) {
   require_pair(from.first != nullptr, from.second != nullptr, #table "." #first, \
                #table "." #second, to);
 #define TUTTI_TABLE_END }
+#include "base/fail.hpp"
 #include "plugin/functions.def"
   to.has_profile = own.profile != nullptr;
   to.has_collective = own.collective != nullptr;

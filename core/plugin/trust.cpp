@@ -2,7 +2,6 @@
 #define BOOST_DLL_USE_STD_FS
 #include "plugin/trust.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "base/disk_cache.hpp"
 #include "base/env.hpp"
+#include "base/fail.hpp"
 #include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "base/private_folder.hpp"
@@ -30,8 +30,7 @@ constexpr const char* default_keys = "/etc/tutti/keys";
 constexpr const char* other_way = "allow it by TUTTI_PLUGIN_TRUST=any";
 
 void require_reached(const fs::path& path, const std::error_code& error) {
-  if (error)
-    throw plugin_error(fmt::format("{} cannot be reached: {}", path.string(), error.message()));
+  if (error) base::fail<plugin_error>("{} cannot be reached: {}", path.string(), error.message());
 }
 
 fs::path resolved(const fs::path& file) {
@@ -138,10 +137,10 @@ trust_rules trust_rules_from_environment() {
   if (found == std::end(level_words) ||
       !std::all_of(rules.keys.begin(), rules.keys.end(),
                    [](const fs::path& key) { return key.is_absolute(); }))
-    throw value_error(
-        fmt::format("TUTTI_PLUGIN_TRUST={}: expected any, owner, manifest, signed, or "
-                    "signed: and absolute paths of keys, separated by colons",
-                    text));
+    base::fail<value_error>(
+        "TUTTI_PLUGIN_TRUST={}: expected any, owner, manifest, signed, or "
+        "signed: and absolute paths of keys, separated by colons",
+        text);
   return rules;
 }
 
@@ -159,7 +158,7 @@ trusted_file::trusted_file(fs::path plugin, const std::string& name, const trust
     : path_(std::move(plugin)) {
   require_own(path_, rules);
   if (::stat(path_.c_str(), &info_) != 0)
-    throw plugin_error("it cannot be reached: " + std::generic_category().message(errno));
+    base::fail<plugin_error>("it cannot be reached: {}", std::generic_category().message(errno));
   if (rules.what != level::none) read_manifest(name, rules);
   if (manifest_) check_signature(rules);
 }

@@ -22,8 +22,7 @@ class plugin_visit {
   /// A step that the journal knows by another key than the plugin.
   plugin_visit(safety::journal& notes, std::string key, std::string_view step);
   ~plugin_visit();
-  plugin_visit(const plugin_visit&) = delete;
-  plugin_visit& operator=(const plugin_visit&) = delete;
+  plugin_visit(plugin_visit&&) = delete;
   /// The next action.
   void go_on(std::string_view step);
   /// The result of journal::enter().

@@ -23,8 +23,7 @@ class TUTTI_INTERNAL_API journal {
  public:
   explicit journal(std::filesystem::path folder);
   ~journal();
-  journal(const journal&) = delete;
-  journal& operator=(const journal&) = delete;
+  journal(journal&&) = delete;
 
   /// This process enters the step `key`, called `text`, e.g. "device.count of /x/libtutti_x.so". An
   /// earlier entry with another `stamp` is obsolete. Several threads may be in the same step.

@@ -95,25 +95,13 @@ C pow(C a, C b) {
 
 // ---- exponentials, logarithms, trigonometry
 
-// clang-format off
-template <Complex C> C exp(C a) { return std::exp(a); }
-template <Complex C> C log(C a) { return std::log(a); }
-template <Complex C> C log10(C a) { return std::log10(a); }
-template <Complex C> C sqrt(C a) { return std::sqrt(a); }
-template <Complex C> C rsqrt(C a) { return divide(C(1), std::sqrt(a)); }
-template <Complex C> C sin(C a) { return std::sin(a); }
-template <Complex C> C cos(C a) { return std::cos(a); }
-template <Complex C> C tan(C a) { return std::tan(a); }
-template <Complex C> C asin(C a) { return std::asin(a); }
-template <Complex C> C acos(C a) { return std::acos(a); }
-template <Complex C> C atan(C a) { return std::atan(a); }
-template <Complex C> C sinh(C a) { return std::sinh(a); }
-template <Complex C> C cosh(C a) { return std::cosh(a); }
-template <Complex C> C tanh(C a) { return std::tanh(a); }
-template <Complex C> C asinh(C a) { return std::asinh(a); }
-template <Complex C> C acosh(C a) { return std::acosh(a); }
-template <Complex C> C atanh(C a) { return std::atanh(a); }
-// clang-format on
+using std::exp, std::log, std::log10, std::sqrt, std::sin, std::cos, std::tan, std::asin, std::acos,
+    std::atan, std::sinh, std::cosh, std::tanh, std::asinh, std::acosh, std::atanh;
+
+template <Complex C>
+C rsqrt(C a) {
+  return divide(C(1), std::sqrt(a));
+}
 
 template <Complex C>
 C log2(C a) {

@@ -230,32 +230,14 @@ constexpr T right_shift(T a, T b) {
 
 // ---- exponentials, logarithms, trigonometry: the C++ library's
 
-// clang-format off
-template <Real T> T exp(T a) { return std::exp(a); }
-template <Real T> T exp2(T a) { return std::exp2(a); }
-template <Real T> T expm1(T a) { return std::expm1(a); }
-template <Real T> T log(T a) { return std::log(a); }
-template <Real T> T log2(T a) { return std::log2(a); }
-template <Real T> T log10(T a) { return std::log10(a); }
-template <Real T> T log1p(T a) { return std::log1p(a); }
-template <Real T> T sqrt(T a) { return std::sqrt(a); }
-template <Real T> T rsqrt(T a) { return T(1) / std::sqrt(a); }
-template <Real T> T cbrt(T a) { return std::cbrt(a); }
-template <Real T> T sin(T a) { return std::sin(a); }
-template <Real T> T cos(T a) { return std::cos(a); }
-template <Real T> T tan(T a) { return std::tan(a); }
-template <Real T> T asin(T a) { return std::asin(a); }
-template <Real T> T acos(T a) { return std::acos(a); }
-template <Real T> T atan(T a) { return std::atan(a); }
-template <Real T> T sinh(T a) { return std::sinh(a); }
-template <Real T> T cosh(T a) { return std::cosh(a); }
-template <Real T> T tanh(T a) { return std::tanh(a); }
-template <Real T> T asinh(T a) { return std::asinh(a); }
-template <Real T> T acosh(T a) { return std::acosh(a); }
-template <Real T> T atanh(T a) { return std::atanh(a); }
-template <Real T> T erf(T a) { return std::erf(a); }
-template <Real T> T erfc(T a) { return std::erfc(a); }
-// clang-format on
+using std::exp, std::exp2, std::expm1, std::log, std::log2, std::log10, std::log1p, std::sqrt,
+    std::cbrt, std::sin, std::cos, std::tan, std::asin, std::acos, std::atan, std::sinh, std::cosh,
+    std::tanh, std::asinh, std::acosh, std::atanh, std::erf, std::erfc;
+
+template <Real T>
+T rsqrt(T a) {
+  return T(1) / std::sqrt(a);
+}
 
 // ---- rounding and classification; integers are what they are
 

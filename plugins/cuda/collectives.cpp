@@ -35,8 +35,7 @@ nccl_id meet(const tutti_communicator_desc& desc,
   if (makes_it) check_nccl(nccl().unique_id(&id), "collectives");
   if (participants.size() == desc.size) return id;
   if (desc.store == nullptr)
-    sdk::throw_invalid("collectives: " + std::to_string(participants.size()) + " of " +
-                       std::to_string(desc.size) +
+    sdk::throw_invalid("collectives: ", participants.size(), " of ", desc.size,
                        " participants, and no store to meet the others");
   const tutti_store store = sdk::read_struct(desc.store, "collectives: store");
   const std::string key = std::string("tutti/nccl/") + desc.identifier;

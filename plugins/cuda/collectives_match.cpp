@@ -97,7 +97,7 @@ shared_meeting collective_team::find(const collective_call& call) {
 }
 
 shared_meeting collective_team::arrive(collective_call& call, uint64_t unit) {
-  if (!stopped_.empty()) sdk::throw_invalid(call.name + ": " + stopped_);
+  if (!stopped_.empty()) sdk::throw_invalid(call.name, ": ", stopped_);
   const shared_meeting meeting = find(call);
   ++meeting->seen;
   if (!meeting->parts.empty() && !meeting->failure &&
@@ -247,7 +247,7 @@ void collective_team::begin(std::vector<shared_meeting> ready) {
       for (const collective_meeting::part& part : meeting->parts) {
         const scoped_context context(*part.member->device);
         void* const handle = part.member->handle->load();
-        if (handle == nullptr) sdk::throw_invalid(part.call.name + ": " + was_aborted);
+        if (handle == nullptr) sdk::throw_invalid(part.call.name, ": ", was_aborted);
         check_nccl(exchange(part, handle, stream_of(part)), part.call.name);
       }
     }

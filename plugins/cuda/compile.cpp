@@ -126,10 +126,9 @@ std::string architecture_for(int major, int minor) {
   // compiles.
   const auto after = std::upper_bound(known.begin(), known.end(), wanted);
   if (after == known.begin()) {
-    sdk::throw_unsupported("compute capability " + std::to_string(major) + "." +
-                           std::to_string(minor) + " is older than what " + nvrtc().version +
-                           " compiles for (" + std::to_string(known.front() / 10) + "." +
-                           std::to_string(known.front() % 10) + " and later)");
+    sdk::throw_unsupported("compute capability ", major, ".", minor, " is older than what ",
+                           nvrtc().version, " compiles for (", known.front() / 10, ".",
+                           known.front() % 10, " and later)");
   }
   return "compute_" + std::to_string(*(after - 1));
 }

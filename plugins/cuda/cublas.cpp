@@ -23,7 +23,7 @@ bool tf32_wanted() {
   const std::string text = sdk::option("MATMUL_PRECISION").value_or("highest");
   if (text == "highest") return false;
   if (text == "high" || text == "medium") return true;
-  sdk::throw_invalid("TUTTI_MATMUL_PRECISION: expected highest, high or medium, found " + text);
+  sdk::throw_invalid("TUTTI_MATMUL_PRECISION: expected highest, high or medium, found ", text);
 }
 
 // A matrix of a product for cuBLASLt: `rows` x `cols` column-major, transposed or not.

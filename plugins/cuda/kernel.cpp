@@ -101,9 +101,8 @@ void tutti_kernel::find_parameters() {
 void tutti_kernel::require_parameters(const sdk::kernel_arguments& arguments) const {
   for (size_t n = 0; n < parameters_.size(); ++n) {
     if (arguments.bytes[n] == parameters_[n]) continue;
-    sdk::throw_invalid(
-        label + ": argument " + std::to_string(n) + ", of " + std::to_string(arguments.bytes[n]) +
-        " bytes, is not what the kernel takes there (" + std::to_string(parameters_[n]) + ")");
+    sdk::throw_invalid(label, ": argument ", n, ", of ", arguments.bytes[n],
+                       " bytes, is not what the kernel takes there (", parameters_[n], ")");
   }
 }
 
@@ -120,8 +119,7 @@ void tutti_kernel::launch(tutti_stream& stream, const sdk::kernel_arguments& arg
     const uint64_t blocks = l.global[i] / block;
     const uint64_t most = i == 0 ? INT_MAX : 65535;
     if (blocks > most) {
-      sdk::throw_invalid(label + ": " + std::to_string(blocks) + " blocks along dimension " +
-                         std::to_string(i) + ", CUDA takes " + std::to_string(most));
+      sdk::throw_invalid(label, ": ", blocks, " blocks along dimension ", i, ", CUDA takes ", most);
     }
     grid.blocks[i] = static_cast<unsigned>(blocks);
     grid.threads[i] = static_cast<unsigned>(block);

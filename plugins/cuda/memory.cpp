@@ -93,7 +93,7 @@ tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_
     sdk::deref(host, "host") = nullptr;
     sdk::validate_map(offset, bytes, flags, sdk::deref(buffer, "buffer").bytes);
     if (buffer->host == nullptr)
-      sdk::throw_unsupported("map: the buffer is in memory of " + buffer->device->info->name);
+      sdk::throw_unsupported("map: the buffer is in memory of ", buffer->device->info->name);
     *host = static_cast<char*>(buffer->host) + offset;
   });
 }
@@ -138,8 +138,8 @@ CUdeviceptr reachable(tutti_device& device, CUdeviceptr address, uint64_t bytes)
       cu().pointer_attribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) ==
           CUDA_SUCCESS;
   if (known && bytes > start + size - address) {
-    sdk::throw_invalid("wrap: " + std::to_string(bytes) + " bytes of an allocation of " +
-                       std::to_string(size) + " from byte " + std::to_string(address - start));
+    sdk::throw_invalid("wrap: ", bytes, " bytes of an allocation of ", size, " from byte ",
+                       address - start);
   }
   return memory;
 }

@@ -8,7 +8,7 @@ nccl_library load() {
   std::string why;
   void* handle = open_library("libnccl.so.2", why);
   if (handle == nullptr) {
-    sdk::throw_unsupported("collectives need NCCL: " + why +
+    sdk::throw_unsupported("collectives need NCCL: ", why,
                            "; install NCCL (package libnccl2), or do without");
   }
   nccl_library l;

@@ -66,7 +66,7 @@ combination combination_of(int32_t reduction) {
     case TUTTI_REDUCE_MAX:
       return {sizeof(T), combine<T, extreme_of<true>>};
     default:
-      throw_unsupported("all_reduce: reduction " + std::to_string(reduction));
+      throw_unsupported("all_reduce: reduction ", reduction);
   }
 }
 
@@ -93,7 +93,7 @@ combination combination_of(int32_t dtype, int32_t reduction) {
     case TUTTI_F64:
       return combination_of<double>(reduction);
     default:
-      throw_unsupported("all_reduce: dtype " + std::to_string(dtype));
+      throw_unsupported("all_reduce: dtype ", dtype);
   }
 }
 

@@ -179,7 +179,7 @@ int begin_exchange(tutti_job& job, const tutti_exchange& what, tutti_request& r)
     case TUTTI_EXCHANGE_ALL_GATHER:
       return all_gather(job, what, r);
     default:
-      throw_unsupported("exchange " + std::to_string(what.kind));
+      throw_unsupported("exchange ", what.kind);
   }
 }
 

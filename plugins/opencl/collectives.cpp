@@ -34,8 +34,8 @@ std::vector<tutti_device*> devices_of(const std::vector<tutti_participant>& part
   for (const tutti_participant& p : participants) devices[p.rank] = p.device;
   for (const tutti_device* other : devices)
     if (devices[0]->context != other->context)
-      sdk::throw_unsupported("collectives: " + devices[0]->info->name + " and " +
-                             other->info->name + " are not of one platform");
+      sdk::throw_unsupported("collectives: ", devices[0]->info->name, " and ", other->info->name,
+                             " are not of one platform");
   return devices;
 }
 

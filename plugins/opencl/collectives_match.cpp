@@ -115,7 +115,7 @@ collective_group::~collective_group() {
 }
 
 void collective_group::require_working(const std::string& name) const {
-  if (!broken_.why.empty()) sdk::throw_invalid(name + ": " + broken_.why);
+  if (!broken_.why.empty()) sdk::throw_invalid(name, ": ", broken_.why);
   if (broken_.failure)
     throw sdk::plugin_error(broken_.failure->code,
                             name + ": an earlier one failed: " + broken_.failure->what(),

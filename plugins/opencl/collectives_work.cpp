@@ -54,7 +54,7 @@ element element_of(int32_t dtype, bool wraps) {
     case TUTTI_F64: return {"double", "double", 0};
     // clang-format on
     default:
-      sdk::throw_unsupported(std::string("collectives: no reduction of ") + sdk::dtype_name(dtype));
+      sdk::throw_unsupported("collectives: no reduction of ", sdk::dtype_name(dtype));
   }
 }
 

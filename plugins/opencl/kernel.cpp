@@ -72,7 +72,7 @@ void tutti_kernel::launch(tutti_stream& stream, const sdk::kernel_arguments& arg
   using namespace tutti::opencl;
   if (std::any_of(l.global, l.global + 3,
                   [](uint64_t n) { return n > std::numeric_limits<size_t>::max(); }))
-    sdk::throw_invalid(label + ": the global size is too large");
+    sdk::throw_invalid(label, ": the global size is too large");
   const size_t global[3] = {l.global[0], l.global[1], l.global[2]};
   const size_t local[3] = {l.local[0], l.local[1], l.local[2]};
   const std::lock_guard lock(mutex_);
@@ -82,8 +82,8 @@ void tutti_kernel::launch(tutti_stream& stream, const sdk::kernel_arguments& arg
     const std::string which = label + ": argument " + std::to_string(n);
     if (code == CL_INVALID_ARG_SIZE || code == CL_INVALID_ARG_VALUE ||
         code == CL_INVALID_MEM_OBJECT || code == CL_INVALID_ARG_INDEX)
-      sdk::throw_invalid(which + ", of " + std::to_string(bytes) +
-                         " bytes, is not what the kernel takes there (" + error_name(code) + ")");
+      sdk::throw_invalid(which, ", of ", bytes, " bytes, is not what the kernel takes there (",
+                         error_name(code), ")");
     throw_error(code, which);
   };
   for (cl_uint n = 0; n < arguments.count; ++n) set(n, arguments.bytes[n], arguments.values[n]);

@@ -135,7 +135,7 @@ tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_
       return;
     }
     if (buffer->maps == nullptr)
-      sdk::throw_unsupported("map: the buffer of " + buffer->device->info->name +
+      sdk::throw_unsupported("map: the buffer of ", buffer->device->info->name,
                              " is not in memory of the host's");
     if (bytes == 0) return;
     const cl_map_flags wanted = ((flags & TUTTI_MAP_READ) != 0 ? CL_MAP_READ : 0) |
@@ -179,8 +179,7 @@ tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*de
       sdk::throw_invalid("wrap: the cl_mem belongs to another context");
     }
     if (bytes > size) {
-      sdk::throw_invalid("wrap: " + std::to_string(bytes) + " bytes of a cl_mem of " +
-                         std::to_string(size));
+      sdk::throw_invalid("wrap: ", bytes, " bytes of a cl_mem of ", size);
     }
     auto buffer = std::make_unique<tutti_buffer>();
     check(clRetainMemObject(memory), "clRetainMemObject");

@@ -11,7 +11,7 @@ namespace tutti::opencl {
 namespace {
 
 [[noreturn]] void refuse(const char* name, const char* expected, const std::string& found) {
-  sdk::throw_invalid("TUTTI_" + std::string(name) + ": expected " + expected + ", found " + found);
+  sdk::throw_invalid("TUTTI_", name, ": expected ", expected, ", found ", found);
 }
 
 // Whether the option is `yes` or `no`.

@@ -60,7 +60,7 @@ void backend::copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offse
                    uint64_t to_offset, uint64_t bytes, tutti_event** event) {
   if (bytes == 0) return recording(stream, event).finish();
   if (from.device->context != to.device->context)
-    sdk::throw_unsupported("copy: " + from.device->info->name + " and " + to.device->info->name +
+    sdk::throw_unsupported("copy: ", from.device->info->name, " and ", to.device->info->name,
                            " are not of one platform");
   if (stream.device != from.device) memory_on(*stream.device, &to, "copy");
   cl_event done = nullptr;

@@ -43,7 +43,7 @@ collective_part validate_part(const tutti_view& v, const std::string& what, uint
     contiguous &= v.extent[d] == 1 || v.stride[d] == static_cast<int64_t>(count);
     count *= v.extent[d];
   }
-  if (!contiguous && count != 0) throw_invalid(what + ": the view is not contiguous");
+  if (!contiguous && count != 0) throw_invalid(what, ": the view is not contiguous");
   return {v.offset, count, v.dtype};
 }
 
@@ -62,8 +62,8 @@ void require_counts(int32_t kind, uint32_t size, const std::string& what, const 
     }
   };
   if (fits() && in.dtype == out.dtype) return;
-  throw_invalid(what + ": " + std::to_string(in.count) + " " + dtype_name(in.dtype) + " in, " +
-                std::to_string(out.count) + " " + dtype_name(out.dtype) + " out");
+  throw_invalid(what, ": ", in.count, " ", dtype_name(in.dtype), " in, ", out.count, " ",
+                dtype_name(out.dtype), " out");
 }
 
 bool has_reduction(int32_t kind, int32_t reduction, int32_t dtype) {
@@ -76,16 +76,15 @@ bool has_reduction(int32_t kind, int32_t reduction, int32_t dtype) {
 
 void require_reduction(int32_t kind, int32_t reduction, int32_t dtype, const std::string& what) {
   if (has_reduction(kind, reduction, dtype)) return;
-  throw_unsupported(what + ": no reduction " + std::to_string(reduction) + " of " +
-                    dtype_name(dtype));
+  throw_unsupported(what, ": no reduction ", reduction, " of ", dtype_name(dtype));
 }
 
 std::vector<tutti_participant> validate_communicator(const tutti_communicator_desc& desc) {
   if (desc.participants == nullptr || desc.participant_count == 0)
     throw_invalid("collectives: no participants");
   if (desc.participant_count > desc.size)
-    throw_invalid("collectives: " + std::to_string(desc.participant_count) +
-                  " participants of a group of " + std::to_string(desc.size));
+    throw_invalid("collectives: ", desc.participant_count, " participants of a group of ",
+                  desc.size);
   if (desc.identifier == nullptr || *desc.identifier == '\0')
     throw_invalid("collectives: the group has no identifier");
   std::vector<tutti_participant> all;
@@ -94,11 +93,10 @@ std::vector<tutti_participant> validate_communicator(const tutti_communicator_de
   for (size_t n = 0; n < all.size(); ++n) {
     deref(all[n].device, "collectives: device");
     if (all[n].rank >= desc.size)
-      throw_invalid("collectives: participant " + std::to_string(all[n].rank) + " of " +
-                    std::to_string(desc.size));
+      throw_invalid("collectives: participant ", all[n].rank, " of ", desc.size);
     for (size_t other = 0; other < n; ++other)
       if (all[other].rank == all[n].rank)
-        throw_invalid("collectives: rank " + std::to_string(all[n].rank) + " stands there twice");
+        throw_invalid("collectives: rank ", all[n].rank, " stands there twice");
   }
   return all;
 }

@@ -50,7 +50,7 @@ void check_convolution(const operator_call& call) {
       require(call.views[n].stride[d] >= 0, call, "a negative stride");
   for (int axis = 0; axis < spatial_axes; ++axis) check_axis(call, p, axis);
   if (p.activation != TUTTI_ACTIVATION_NONE && p.activation != TUTTI_ACTIVATION_RELU)
-    throw_unsupported("convolution: activation " + std::to_string(p.activation) + " is unknown");
+    throw_unsupported("convolution: activation ", p.activation, " is unknown");
 }
 
 double convolution_work(const operator_call& call) {

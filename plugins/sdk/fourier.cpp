@@ -39,7 +39,7 @@ void check_fourier(const operator_call& call) {
   const tutti_fft_params p = fft_params(call);
   const int32_t real = host::real_part_of(x.dtype), complex = host::complex_of_parts(x.dtype);
   if ((x.dtype == real) != (p.fft == TUTTI_FFT_REAL))
-    throw_unsupported("fft: not defined for these dtypes" + shapes_of(call));
+    throw_unsupported("fft: not defined for these dtypes", shapes_of(call));
   require(out.dtype == (p.fft == TUTTI_FFT_HERMITIAN ? real : complex), call, "dtypes differ");
   const uint64_t points = p.fft == TUTTI_FFT_REAL ? p.length / 2 + 1 : p.length;
   require(out.extent[1] == points, call, "the length and the extent of the result differ");
@@ -48,7 +48,7 @@ void check_fourier(const operator_call& call) {
 tutti_fft_params fft_params(const operator_call& call) {
   const auto p = read_struct(static_cast<const tutti_fft_params*>(call.params), "fft parameters");
   if (p.fft < TUTTI_FFT_COMPLEX || p.fft > TUTTI_FFT_HERMITIAN)
-    throw_unsupported("fft: kind " + std::to_string(p.fft) + " is unknown");
+    throw_unsupported("fft: kind ", p.fft, " is unknown");
   if (p.length < 1) throw_invalid("fft: a transform of 0 points");
   return p;
 }

@@ -37,7 +37,7 @@ decltype(auto) with_real_type(uint8_t dtype, F&& f) {
     case TUTTI_F64: return f(type_tag<double>{});
     // clang-format on
     default:
-      throw_invalid("dtype " + std::to_string(dtype) + " has no register type of this kind");
+      throw_invalid("dtype ", dtype, " has no register type of this kind");
   }
 }
 

@@ -62,20 +62,20 @@ void validate_kernel(const tutti_kernel_desc& desc, uint32_t taken, const std::s
   const std::string label = label_of(desc);
   const bool known = desc.language >= first_language && desc.language <= last_language;
   if (!known || (taken & TUTTI_KERNEL_LANGUAGE_BIT(desc.language)) == 0) {
-    throw_unsupported(label + ": " + device + " takes " + language_names(taken) + ", not " +
+    throw_unsupported(label, ": ", device, " takes ", language_names(taken), ", not ",
                       language_name(desc.language));
   }
   if (desc.language == TUTTI_KERNEL_HOST) {
-    if (desc.host == nullptr) throw_invalid(label + ": host is NULL");
+    if (desc.host == nullptr) throw_invalid(label, ": host is NULL");
     return;
   }
-  if (desc.source == nullptr || desc.source_bytes == 0) throw_invalid(label + ": no source");
-  if (desc.entry == nullptr || *desc.entry == 0) throw_invalid(label + ": no entry is named");
+  if (desc.source == nullptr || desc.source_bytes == 0) throw_invalid(label, ": no source");
+  if (desc.entry == nullptr || *desc.entry == 0) throw_invalid(label, ": no entry is named");
 }
 
 void validate_kernel_sizes(const tutti_kernel_launch& l, const kernel_limits& limits,
                            const char* label) {
-  const auto refuse = [&](const std::string& why) { throw_invalid(label + (": " + why)); };
+  const auto refuse = [&](const std::string& why) { throw_invalid(label, ": ", why); };
   uint64_t items = 0, group = 0;
   if (!multiply(l.global, items) || items == 0)
     refuse("global size " + sizes_text(l.global) + " is zero or too large");
@@ -105,12 +105,12 @@ tutti_kernel_argument kernel_argument_at(const tutti_kernel_launch& l, uint32_t 
   std::memcpy(&a, at, std::min<size_t>(sizeof a, l.argument_size));
   const std::string which = label + (": argument " + std::to_string(n));
   if (a.kind == TUTTI_KERNEL_BUFFER) {
-    if (a.buffer == nullptr) throw_invalid(which + ": buffer is NULL");
+    if (a.buffer == nullptr) throw_invalid(which, ": buffer is NULL");
   } else if (a.kind == TUTTI_KERNEL_SCALAR) {
     if (a.scalar == nullptr || a.bytes == 0 || a.bytes > sizeof(kernel_scalar_bytes))
-      throw_invalid(which + ": a scalar of " + std::to_string(a.bytes) + " bytes");
+      throw_invalid(which, ": a scalar of ", a.bytes, " bytes");
   } else {
-    throw_invalid(which + ": of kind " + std::to_string(a.kind));
+    throw_invalid(which, ": of kind ", a.kind);
   }
   return a;
 }
@@ -118,11 +118,10 @@ tutti_kernel_argument kernel_argument_at(const tutti_kernel_launch& l, uint32_t 
 void validate_kernel_buffer(const tutti_kernel_argument& a, uint32_t alignment, uint64_t bytes,
                             const char* label) {
   if (a.offset > bytes)
-    throw_invalid(label + (": offset " + std::to_string(a.offset)) + " of a buffer of " +
-                  std::to_string(bytes) + " bytes");
+    throw_invalid(label, ": offset ", a.offset, " of a buffer of ", bytes, " bytes");
   if (a.offset % alignment != 0)
-    throw_invalid(label + (": offset " + std::to_string(a.offset)) +
-                  " is no multiple of the device's alignment, " + std::to_string(alignment));
+    throw_invalid(label, ": offset ", a.offset, " is no multiple of the device's alignment, ",
+                  alignment);
 }
 
 }  // namespace tutti::sdk

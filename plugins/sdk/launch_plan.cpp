@@ -91,10 +91,8 @@ void plan_cpu(const program_layout& layout, const space& s, const machine& on, l
   }
   p.main_groups = std::clamp<uint64_t>(groups, 1, units);
   p.finish_groups = parts > 1 ? std::clamp<uint64_t>(s.kept * parts / 4096, 1, groups) : 0;
-  const int64_t words[plan_words] = {static_cast<int64_t>(s.kept),  static_cast<int64_t>(parts),
-                                     static_cast<int64_t>(segment), static_cast<int64_t>(segments),
-                                     static_cast<int64_t>(units),   static_cast<int64_t>(steps)};
-  std::copy(words, words + plan_words, p.words);
+  const uint64_t words[plan_words] = {s.kept, parts, segment, segments, units, steps};
+  std::ranges::copy(words, p.words);
 }
 
 // The points that a group of the finishing kernel processes at once: see gpu_finish.
@@ -136,10 +134,8 @@ void plan_gpu(const program_layout& layout, const space& s, const machine& on, l
     const uint64_t slots = finish_slots(s.kept, parts, group);
     p.finish_groups = std::min(ceil_div(s.kept, slots), most_groups);
   }
-  const int64_t words[plan_words] = {static_cast<int64_t>(s.kept), static_cast<int64_t>(parts),
-                                     static_cast<int64_t>(lanes),  static_cast<int64_t>(segments),
-                                     static_cast<int64_t>(units),  static_cast<int64_t>(steps)};
-  std::copy(words, words + plan_words, p.words);
+  const uint64_t words[plan_words] = {s.kept, parts, lanes, segments, units, steps};
+  std::ranges::copy(words, p.words);
 }
 
 }  // namespace
@@ -203,7 +199,7 @@ class packer {
   void put(int64_t number) {
     const Word word = static_cast<Word>(number);
     if (word != number) {
-      throw_invalid("program: " + std::to_string(number) +
+      throw_invalid("program: ", number,
                     " does not fit 32 bits, and the program was built without wide_index");
     }
     *to_++ = word;
@@ -249,8 +245,8 @@ void pack(const program_layout& l, const uint64_t* extent, const tutti_operand* 
     const tutti_operand& operand = n < l.inputs ? inputs[n] : outputs[n - l.inputs];
     const uint64_t bytes = l.element_bytes[n];
     if (operand.offset % bytes != 0) {
-      throw_invalid("program: offset " + std::to_string(operand.offset) +
-                    " is no multiple of the element size " + std::to_string(bytes));
+      throw_invalid("program: offset ", operand.offset, " is no multiple of the element size ",
+                    bytes);
     }
     out.put(static_cast<int64_t>(operand.offset / bytes));
     put_dims([&](uint32_t d) { return operand.stride[d]; }, 0);

@@ -47,8 +47,7 @@ tutti_matrix_params matrix_params(const operator_call& call) {
   const auto p =
       read_struct(static_cast<const tutti_matrix_params*>(call.params), "matrix parameters");
   if (p.transpose < TUTTI_TRANSPOSE_NONE || p.transpose > TUTTI_TRANSPOSE_CONJUGATE)
-    throw_unsupported(std::string(operator_name(call.kind)) + ": transpose " +
-                      std::to_string(p.transpose) + " is unknown");
+    throw_unsupported(operator_name(call.kind), ": transpose ", p.transpose, " is unknown");
   return p;
 }
 
@@ -57,7 +56,7 @@ void throw_no_result(const operator_call& call, uint64_t matrix, const char* wha
   const std::string which =
       batch == 1 ? "the matrix"
                  : "matrix " + std::to_string(matrix) + " of " + std::to_string(batch);
-  throw_invalid(std::string(operator_name(call.kind)) + ": " + which + " is " + what);
+  throw_invalid(operator_name(call.kind), ": ", which, " is ", what);
 }
 
 }  // namespace tutti::sdk

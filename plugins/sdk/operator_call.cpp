@@ -65,12 +65,10 @@ owned_operator::owned_operator(const tutti_operator_desc* given, const char*& ag
   const auto count = uint64_t{d.output_count} + d.input_count;
   if (d.output_count < 1 || d.output_count > row->outputs || count > most_operands ||
       d.views == nullptr) {
-    throw_invalid(std::string(name) + ": " + std::to_string(d.output_count) + " outputs and " +
-                  std::to_string(d.input_count) + " inputs" +
-                  (d.views == nullptr ? ", views are NULL" : ""));
+    throw_invalid(name, ": ", d.output_count, " outputs and ", d.input_count, " inputs",
+                  d.views == nullptr ? ", views are NULL" : "");
   }
-  if (d.view_size < sizeof(uint64_t))
-    throw_invalid(std::string(name) + ": view_size is " + std::to_string(d.view_size));
+  if (d.view_size < sizeof(uint64_t)) throw_invalid(name, ": view_size is ", d.view_size);
   output_count_ = d.output_count;
   for (uint32_t n = 0; n < count; ++n) {
     const tutti_view_desc v = element(d.views, n, d.view_size);
@@ -80,8 +78,7 @@ owned_operator::owned_operator(const tutti_operator_desc* given, const char*& ag
   if (d.params == nullptr) return;
   uint64_t size = 0;  // the first member of every params struct
   std::memcpy(&size, d.params, sizeof size);
-  if (size < sizeof size)
-    throw_invalid(std::string(name) + ": struct_size of the parameters is " + std::to_string(size));
+  if (size < sizeof size) throw_invalid(name, ": struct_size of the parameters is ", size);
   const uint64_t known = std::max<uint64_t>(row->known_params, sizeof size);
   if (!all_zero(d.params, known, size)) {
     against = "the parameters have a field that this plugin does not know";
@@ -98,12 +95,11 @@ operator_memory read_launch(const tutti_operator_launch* given, const operator_c
   const tutti_operator_launch l = read_struct(given, "operator launch");
   const std::string name = operator_name(call.kind);
   if (l.operand_count != call.view_count || l.operands == nullptr) {
-    throw_invalid(name + ": " + std::to_string(l.operand_count) + " operands" +
-                  (l.operands == nullptr ? ", which are NULL" : "") + ", the plan has " +
-                  std::to_string(call.view_count));
+    throw_invalid(name, ": ", l.operand_count, " operands",
+                  l.operands == nullptr ? ", which are NULL" : "", ", the plan has ",
+                  call.view_count);
   }
-  if (l.operand_size < sizeof(uint64_t))
-    throw_invalid(name + ": operand_size is " + std::to_string(l.operand_size));
+  if (l.operand_size < sizeof(uint64_t)) throw_invalid(name, ": operand_size is ", l.operand_size);
   operator_memory memory{{}, l.workspace, l.workspace_bytes};
   for (uint32_t n = 0; n < l.operand_count; ++n)
     memory.operands[n] = element(l.operands, n, l.operand_size);

@@ -41,7 +41,7 @@ void check_ordering(const operator_call& l) {
 tutti_scan_params scan_params(const operator_call& l) {
   const auto p = read_struct(static_cast<const tutti_scan_params*>(l.params), "scan parameters");
   if (p.scan < TUTTI_SCAN_SUM || p.scan > TUTTI_SCAN_LOGSUMEXP)
-    throw_unsupported("scan: kind " + std::to_string(p.scan) + " is unknown");
+    throw_unsupported("scan: kind ", p.scan, " is unknown");
   return p;
 }
 

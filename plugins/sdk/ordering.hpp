@@ -43,8 +43,6 @@ scan_plan plan_scan(const operator_call& launch, schedule kind, uint32_t compute
 /// The encoding of unsigned keys: unsigned, signed or float elements.
 enum class key_kind { of_unsigned = 0, of_signed = 1, of_float = 2 };
 key_kind key_kind_of(int32_t dtype);
-/// The bits of the infinity of a float dtype: "0x7f800000u".
-const char* infinity_bits(int32_t dtype);
 
 /// The location of an array of a pass.
 enum class sort_place { x, out, workspace0, workspace1 };

@@ -58,21 +58,6 @@ key_kind key_kind_of(int32_t dtype) {
   return dtype >= TUTTI_I8 && dtype <= TUTTI_I64 ? key_kind::of_signed : key_kind::of_unsigned;
 }
 
-const char* infinity_bits(int32_t dtype) {
-  switch (dtype) {
-    case TUTTI_F16:
-      return "0x7c00u";
-    case TUTTI_BF16:
-      return "0x7f80u";
-    case TUTTI_F32:
-      return "0x7f800000u";
-    case TUTTI_F64:
-      return "0x7ff0000000000000ul";
-    default:
-      return "0";
-  }
-}
-
 namespace {
 
 // Allocates parts of a workspace, aligned for any vector.

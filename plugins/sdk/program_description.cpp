@@ -9,10 +9,9 @@ namespace {
 void check_array(const std::string& name, const char* what, uint32_t count, uint32_t limit,
                  const void* array) {
   if (count > limit) {
-    throw_invalid(name + ": " + std::to_string(count) + " " + what + ", the limit is " +
-                  std::to_string(limit));
+    throw_invalid(name, ": ", count, " ", what, ", the limit is ", limit);
   }
-  if (count > 0 && array == nullptr) throw_invalid(name + ": " + what + " is NULL");
+  if (count > 0 && array == nullptr) throw_invalid(name, ": ", what, " is NULL");
 }
 
 }  // namespace
@@ -23,9 +22,8 @@ program_description::program_description(const tutti_program_desc* given,
   const std::string name = program_name(desc_);
   // The version determines how to read the rest.
   if (desc_.ir_version < TUTTI_IR_VERSION_MIN || desc_.ir_version > TUTTI_IR_VERSION) {
-    throw_unsupported(name + ": ir_version is " + std::to_string(desc_.ir_version) +
-                      ", this plugin knows " + std::to_string(TUTTI_IR_VERSION_MIN) + " to " +
-                      std::to_string(TUTTI_IR_VERSION));
+    throw_unsupported(name, ": ir_version is ", desc_.ir_version, ", this plugin knows ",
+                      TUTTI_IR_VERSION_MIN, " to ", TUTTI_IR_VERSION);
   }
   check_array(name, "inputs", desc_.input_count, limits.inputs, desc_.inputs);
   check_array(name, "outputs", desc_.output_count, limits.outputs, desc_.outputs);
@@ -54,8 +52,8 @@ program_description::program_description(const tutti_program_desc* given,
 void read_operands(const tutti_program_desc& desc, tutti_program_launch& launch,
                    std::vector<tutti_operand>& scratch) {
   if (desc.input_count > 0 && launch.inputs == nullptr)
-    throw_invalid(program_name(desc) + ": inputs is NULL");
-  if (launch.outputs == nullptr) throw_invalid(program_name(desc) + ": outputs is NULL");
+    throw_invalid(program_name(desc), ": inputs is NULL");
+  if (launch.outputs == nullptr) throw_invalid(program_name(desc), ": outputs is NULL");
   if (launch.operand_size == sizeof(tutti_operand)) return;
   const std::string what = program_name(desc) + ": operand_size";
   std::vector<tutti_operand> outputs;

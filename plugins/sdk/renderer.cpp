@@ -151,7 +151,7 @@ rendered_program program::render() {
 
 void program::open_kernel(const char* name, bool main) {
   const std::string qualifiers =
-      replaced(text_of(words_.kernel), "$n", std::to_string(layout_.work_group));
+      replaced(as_text(words_.kernel), "$n", std::to_string(layout_.work_group));
   out_.line(qualifiers, " void ", name, "(");
   const uint32_t first = main ? 0 : layout_.inputs;
   for (uint32_t n = first; n < layout_.inputs + layout_.outputs; ++n) {

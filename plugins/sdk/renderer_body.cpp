@@ -16,7 +16,7 @@ bool uses_iota(const tutti_program_desc& desc) {
                      [](const tutti_instruction& i) { return i.opcode == TUTTI_OP_iota; });
 }
 
-std::string program::type(uint8_t dtype) const { return text_of(words_.types[dtype]); }
+std::string program::type(uint8_t dtype) const { return as_text(words_.types[dtype]); }
 
 std::string program::register_type(uint8_t dtype) const {
   return dtype == TUTTI_BOOL ? "bool" : type(dtype);
@@ -39,7 +39,7 @@ std::string program::pointer_type(uint32_t n) const {
 namespace {
 
 std::string access(std::string_view form, const place& at, const std::string& value) {
-  std::string text = replaced(text_of(form), "$p", at.pointer);
+  std::string text = replaced(as_text(form), "$p", at.pointer);
   text = replaced(text, "$i", at.index);
   return replaced(text, "$v", value);
 }
@@ -134,6 +134,14 @@ std::string program::expression(uint32_t number) {
   return exact ? text : join("(", type(i.dtype), ")(", text, ")");
 }
 
+void program::store_outputs(const std::function<place(uint32_t)>& at) {
+  for (uint32_t n = 0; n < layout_.outputs; ++n) {
+    const uint32_t value = desc_.outputs[n].value;
+    out_.line(store(n, at(layout_.inputs + n),
+                    cast(join("v", value), dtypes_[value], desc_.outputs[n].dtype)));
+  }
+}
+
 void program::hoisted_loads(const std::function<place(uint32_t)>& at) {
   for (uint32_t n = 0; n < layout_.inputs; ++n) {
     if (desc_.inputs[n].access != TUTTI_ACCESS_ZERO) continue;
@@ -173,7 +181,7 @@ uint8_t program::widest_bytes() const {
 void program::vector_pragma() {
   if (words_.vector_loop.empty()) return;
   const uint32_t lanes = std::max(options_.vector_bytes / widest_bytes(), 1u);
-  out_.line(replaced(text_of(words_.vector_loop), "$w", std::to_string(lanes)));
+  out_.line(replaced(as_text(words_.vector_loop), "$w", std::to_string(lanes)));
 }
 
 void program::coordinates(const std::string& linear, uint32_t first, uint32_t count) {

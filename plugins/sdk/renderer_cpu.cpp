@@ -39,11 +39,7 @@ void program::cpu_line(uint32_t inner) {
   vector_pragma();
   out_.line("for (", index_, " i = 0; i < length; ++i) {");
   body(at, true, "linear + i");
-  for (uint32_t n = 0; n < layout_.outputs; ++n) {
-    const uint32_t value = desc_.outputs[n].value;
-    out_.line(store(n, at(layout_.inputs + n),
-                    cast(join("v", value), dtypes_[value], desc_.outputs[n].dtype)));
-  }
+  store_outputs(at);
   out_.line("}");
 }
 
@@ -193,7 +189,7 @@ void program::fold_lanes(uint32_t lanes) {
   const auto halve = [&](const std::string& array, const std::string& better) {
     uint32_t halvings = 0;
     while (lanes >> halvings > 1) ++halvings;
-    out_.line(replaced(text_of(words_.unroll), "$n", std::to_string(halvings)));
+    out_.line(replaced(as_text(words_.unroll), "$n", std::to_string(halvings)));
     out_.line("for (int w = ", count, " / 2; w > 0; w /= 2) {");
     out_.line("for (int j = 0; j < w; ++j) ", array, "[j] = ", better, ";");
     out_.line("}");
@@ -319,7 +315,7 @@ void program::cpu_outer_rows(uint32_t rows) {
   const bool apart = rows > 1 && compensates();
   if (apart) out_.line(accumulator_type(), " rows_sum = ", identity(), ";");
   if (rows > 1) {
-    out_.line(replaced(text_of(words_.unroll), "$n", std::to_string(rows)));
+    out_.line(replaced(as_text(words_.unroll), "$n", std::to_string(rows)));
     out_.line("for (int u = 0; u < ", rows, "; ++u) {");
   }
   body(at, false, "");

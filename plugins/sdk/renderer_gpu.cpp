@@ -19,11 +19,7 @@ void program::gpu_map() {
   coordinates("linear", 0, layout_.kept);
   const auto at = [&](uint32_t n) { return place{operand(n), base(n, 0, layout_.kept, true)}; };
   body(at, false, "linear");
-  for (uint32_t n = 0; n < layout_.outputs; ++n) {
-    const uint32_t value = desc_.outputs[n].value;
-    out_.line(store(n, at(layout_.inputs + n),
-                    cast(join("v", value), dtypes_[value], desc_.outputs[n].dtype)));
-  }
+  store_outputs(at);
   out_.line("}");
 }
 
@@ -37,11 +33,7 @@ void program::gpu_map_vectors() {
     declare_vector(n, layout_.kept);
   each_lane();
   body([&](uint32_t n) { return lane(n, ""); }, true, join("line * n", inner, " + start + k"));
-  for (uint32_t n = 0; n < layout_.outputs; ++n) {
-    const uint32_t value = desc_.outputs[n].value;
-    out_.line(store(n, lane(layout_.inputs + n, ""),
-                    cast(join("v", value), dtypes_[value], desc_.outputs[n].dtype)));
-  }
+  store_outputs([&](uint32_t n) { return lane(n, ""); });
   out_.line("}");
   store_vectors();
 }
@@ -68,12 +60,22 @@ void program::gpu_elements() {
   out_.line("}");
 }
 
+void program::declare_tree() {
+  out_.line(words_.local, accumulator_type(), " tree[", layout_.work_group, "];");
+  if (layout_.finds_index())
+    out_.line(words_.local, type(TUTTI_I64), " tree_at[", layout_.work_group, "];");
+  out_.line("const int local_index = ", words_.local_index, ";");
+}
+
+void program::enter_tree() {
+  out_.line("tree[local_index] = total;");
+  if (layout_.finds_index()) out_.line("tree_at[local_index] = total_at;");
+  out_.line(words_.barrier);
+}
+
 // Halves the totals of work-items in local memory until `least` times two are left per reduction.
 void program::gpu_tree(const char* least) {
-  const bool index = layout_.finds_index();
-  out_.line("tree[local_index] = total;");
-  if (index) out_.line("tree_at[local_index] = total_at;");
-  out_.line(words_.barrier);
+  enter_tree();
   out_.line("for (int w = lanes / 2; w > ", least, "; w /= 2) {");
   out_.line("if (lane < w) {");
   combine("tree[local_index]", "tree[local_index + w]", "tree_at[local_index]",
@@ -86,7 +88,7 @@ void program::gpu_tree(const char* least) {
 // The rest of the tree within a warp, without local memory.
 void program::gpu_shuffles() {
   const auto from = [&](const std::string& value) {
-    return replaced(replaced(text_of(words_.shuffle), "$v", value), "$d", "w");
+    return replaced(replaced(as_text(words_.shuffle), "$v", value), "$d", "w");
   };
   out_.line("for (int w = lanes > 32 ? 16 : lanes / 2; w > 0; w /= 2) {");
   std::string moved = from("total");
@@ -106,9 +108,7 @@ void program::gpu_inner() {
   const std::string group = std::to_string(layout_.work_group);
   const std::string wide = type(TUTTI_I64);
   const bool index = layout_.finds_index();
-  out_.line(words_.local, accumulator_type(), " tree[", group, "];");
-  if (index) out_.line(words_.local, wide, " tree_at[", group, "];");
-  out_.line("const int local_index = ", words_.local_index, ";");
+  declare_tree();
   out_.line("const int lanes = (int)segment;");
   out_.line("const int lane = local_index & (lanes - 1);");
   out_.line("const int slots = ", group, " / lanes;");
@@ -165,10 +165,7 @@ void program::gpu_part(const char* first, const std::string& next) {
 void program::gpu_finish() {
   const std::string group = std::to_string(layout_.work_group);
   const std::string wide = type(TUTTI_I64);
-  const bool index = layout_.finds_index();
-  out_.line(words_.local, accumulator_type(), " tree[", group, "];");
-  if (index) out_.line(words_.local, wide, " tree_at[", group, "];");
-  out_.line("const int local_index = ", words_.local_index, ";");
+  declare_tree();
   out_.line("int slots = 1;");
   out_.line("while (slots < kept && slots < ", group, " && (slots < 32 || ", group,
             " / slots > parts)) slots *= 2;");
@@ -180,9 +177,7 @@ void program::gpu_finish() {
   out_.line("const ", index_, " k = is_point ? (", index_, ")first + local_index % slots : 0;");
   out_.line("const ", index_, " begin = is_point ? lane : parts;");
   add_parts("begin", "p += lanes");
-  out_.line("tree[local_index] = total;");
-  if (index) out_.line("tree_at[local_index] = total_at;");
-  out_.line(words_.barrier);
+  enter_tree();
   out_.line("for (int w = lanes / 2; w > 0; w /= 2) {");
   out_.line("if (lane < w) {");
   combine("tree[local_index]", "tree[local_index + w * slots]", "tree_at[local_index]",
@@ -193,7 +188,7 @@ void program::gpu_finish() {
   out_.line("if (lane == 0 && is_point) {");
   coordinates("k", 0, layout_.kept);
   out_.line("total = tree[local_index];");
-  if (index) out_.line("total_at = tree_at[local_index];");
+  if (layout_.finds_index()) out_.line("total_at = tree_at[local_index];");
   store_finished();
   out_.line("}");
   out_.line(words_.barrier);

@@ -15,15 +15,7 @@
 
 namespace tutti::sdk::detail {
 
-inline std::string text_of(std::string_view piece) { return std::string(piece); }
-inline std::string text_of(const char* piece) { return piece; }
-inline std::string text_of(uint64_t number) { return std::to_string(number); }
-inline std::string text_of(uint32_t number) { return std::to_string(number); }
-
-template <typename... Pieces>
-std::string join(const Pieces&... pieces) {
-  return (std::string() + ... + text_of(pieces));
-}
+using sdk::join;
 
 class writer {
  public:
@@ -104,6 +96,8 @@ class program {
   // Loads (except hoisted inputs) and instructions; `at` returns the place of an input.
   void body(const std::function<place(uint32_t)>& at, bool hoisted, const std::string& linear);
   void hoisted_loads(const std::function<place(uint32_t)>& at);
+  // Stores the values of the outputs; `at` returns the place of an operand.
+  void store_outputs(const std::function<place(uint32_t)>& at);
   std::string reduced_value();  // the value in the accumulator's dtype
   bool uses_iota() const;
   uint8_t widest_bytes() const;
@@ -158,6 +152,8 @@ class program {
   void gpu_map();
   void gpu_map_vectors();
   void gpu_inner();
+  void declare_tree();
+  void enter_tree();
   void gpu_tree(const char* least);
   void gpu_shuffles();
   void gpu_outer();

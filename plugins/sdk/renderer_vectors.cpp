@@ -50,7 +50,7 @@ void program::vector_place(const std::string& number, uint32_t first, uint32_t l
 // The type of one access.
 std::string program::whole_type(uint32_t n) const {
   const uint32_t bytes = layout_.vector * dtype_size(operand_desc(n).dtype);
-  if (bytes == widest_access) return text_of(words_.sixteen_bytes);
+  if (bytes == widest_access) return as_text(words_.sixteen_bytes);
   return type(bytes == 8 ? TUTTI_U64 : bytes == 4 ? TUTTI_U32 : TUTTI_U16);
 }
 
@@ -89,7 +89,7 @@ void program::load_elements(uint32_t n, const char* of, const char* count) {
 }
 
 void program::each_lane() {
-  out_.line(replaced(text_of(words_.unroll), "$n", std::to_string(layout_.vector)));
+  out_.line(replaced(as_text(words_.unroll), "$n", std::to_string(layout_.vector)));
   out_.line("for (int k = 0; k < ", layout_.vector, "; ++k) {");
 }
 
@@ -124,7 +124,7 @@ uint32_t program::rows() const {
 }
 
 void program::each_row() {
-  out_.line(replaced(text_of(words_.unroll), "$n", std::to_string(rows())));
+  out_.line(replaced(as_text(words_.unroll), "$n", std::to_string(rows())));
   out_.line("for (int r = 0; r < ", rows(), "; ++r) {");
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -42,8 +43,27 @@ class plugin_error : public std::exception {
   std::string message_;
 };
 
+inline std::string as_text(std::string_view piece) { return std::string(piece); }
+template <typename Number>
+requires std::is_arithmetic_v<Number> std::string as_text(Number number) {
+  return std::to_string(number);
+}
+// The texts and numbers, one after the other.
+template <typename... Pieces>
+std::string join(const Pieces&... pieces) {
+  return (std::string() + ... + as_text(pieces));
+}
+
 [[noreturn]] void throw_invalid(const std::string& message);
 [[noreturn]] void throw_unsupported(const std::string& message);
+template <typename... Pieces>
+[[noreturn]] void throw_invalid(const Pieces&... pieces) {
+  throw_invalid(join(pieces...));
+}
+template <typename... Pieces>
+[[noreturn]] void throw_unsupported(const Pieces&... pieces) {
+  throw_unsupported(join(pieces...));
+}
 [[noreturn]] void throw_timeout(const std::string& action);
 // Throws a status of the host, with `what` before its message, and releases it, unless NULL.
 void throw_status(tutti_status* status, const std::string& what);
@@ -76,9 +96,9 @@ tutti_status* guarded(F&& body) noexcept {
 // TUTTI_ERROR_INVALID_ARGUMENT, naming `what`, for NULL or a missing size.
 template <typename T>
 T read_struct(const T* given, const char* what) {
-  if (given == nullptr) throw_invalid(std::string(what) + " is NULL");
+  if (given == nullptr) throw_invalid(what, " is NULL");
   if (given->struct_size < sizeof(uint64_t)) {
-    throw_invalid(std::string(what) + ": struct_size is " + std::to_string(given->struct_size));
+    throw_invalid(what, ": struct_size is ", given->struct_size);
   }
   T mine{};
   const size_t known = static_cast<size_t>(std::min<uint64_t>(sizeof(T), given->struct_size));
@@ -89,9 +109,9 @@ T read_struct(const T* given, const char* what) {
 // Fills a struct of the host up to its struct_size; sets that to the number of bytes written.
 template <typename T>
 void write_struct(T* to, T from, const char* what) {
-  if (to == nullptr) throw_invalid(std::string(what) + " is NULL");
+  if (to == nullptr) throw_invalid(what, " is NULL");
   if (to->struct_size < sizeof(uint64_t)) {
-    throw_invalid(std::string(what) + ": struct_size is " + std::to_string(to->struct_size));
+    throw_invalid(what, ": struct_size is ", to->struct_size);
   }
   from.struct_size = std::min<uint64_t>(sizeof(T), to->struct_size);
   std::memcpy(static_cast<void*>(to), &from, static_cast<size_t>(from.struct_size));
@@ -102,7 +122,7 @@ void write_struct(T* to, T from, const char* what) {
 template <typename T>
 void read_array(const T* given, uint32_t count, uint64_t size, const std::string& what,
                 std::vector<T>& to) {
-  if (count > 0 && size < sizeof(uint64_t)) throw_invalid(what + " is " + std::to_string(size));
+  if (count > 0 && size < sizeof(uint64_t)) throw_invalid(what, " is ", size);
   to.assign(count, T{});
   const size_t known = static_cast<size_t>(std::min<uint64_t>(sizeof(T), size));
   const char* at = reinterpret_cast<const char*>(given);
@@ -127,7 +147,7 @@ void poll_until_done(uint64_t timeout_ns, F&& is_done) {
 
 template <typename T>
 T& deref(T* pointer, const char* what) {
-  if (pointer == nullptr) throw_invalid(std::string(what) + " is NULL");
+  if (pointer == nullptr) throw_invalid(what, " is NULL");
   return *pointer;
 }
 

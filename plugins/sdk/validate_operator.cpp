@@ -53,9 +53,8 @@ void check_row(const operator_call& call, const host::operator_row& row) {
   const host::present_views present =
       host::views_present(row, call.output_count, call.view_count - call.output_count);
   if (present.count != call.view_count || present.count == 0) {
-    throw_invalid(std::string(row.name) + ": " + std::to_string(call.output_count) +
-                  " outputs and " + std::to_string(call.view_count - call.output_count) +
-                  " inputs, expected " + std::string(row.text));
+    throw_invalid(row.name, ": ", call.output_count, " outputs and ",
+                  call.view_count - call.output_count, " inputs, expected ", row.text);
   }
   for (uint32_t n = 0; n < present.count; ++n) validate_view(call.views[n], row.name, true);
   for (uint32_t n = 0; n < present.count; ++n) check_bytes(call, call.views[n]);
@@ -73,7 +72,7 @@ void check_row(const operator_call& call, const host::operator_row& row) {
       require(false, call, std::string(is.name) + " does not fit " + std::string(row.text));
   }
   if ((row.dtypes & TUTTI_DTYPE_BIT(element)) == 0)
-    throw_unsupported(std::string(row.name) + ": not defined for " + dtype_name(element));
+    throw_unsupported(row.name, ": not defined for ", dtype_name(element));
   for (uint32_t n = 0; n < present.count; ++n)
     check_view(call, n, row, *present.views[n], element, index);
   require(call.params != nullptr || row.params_size == 0 || row.number == TUTTI_OPERATOR_MATMUL,
@@ -94,9 +93,7 @@ const char* operator_name(int32_t kind) {
 }
 
 void require(bool good, const operator_call& call, std::string_view what) {
-  if (!good)
-    throw_invalid(std::string(operator_name(call.kind)) + ": " + std::string(what) +
-                  shapes_of(call));
+  if (!good) throw_invalid(operator_name(call.kind), ": ", what, shapes_of(call));
 }
 
 std::string shapes_of(const operator_call& call) {
@@ -147,8 +144,8 @@ void check_operand(const operator_call& call, uint32_t view, uint64_t offset,
                    uint64_t buffer_bytes) {
   const tutti_view& v = call.views[view];
   if (offset % dtype_size(v.dtype) != 0) {
-    throw_invalid(std::string(operator_name(call.kind)) + ": offset " + std::to_string(offset) +
-                  " is no multiple of the element size " + std::to_string(dtype_size(v.dtype)));
+    throw_invalid(operator_name(call.kind), ": offset ", offset,
+                  " is no multiple of the element size ", dtype_size(v.dtype));
   }
   validate_range(operator_name(call.kind), offset, dtype_size(v.dtype), v.rank, v.extent, v.stride,
                  buffer_bytes);
@@ -163,22 +160,16 @@ tutti_scatter_params scatter_params(const operator_call& launch) {
   const auto p =
       read_struct(static_cast<const tutti_scatter_params*>(launch.params), "scatter parameters");
   if (p.scatter < TUTTI_SCATTER_SET || p.scatter > TUTTI_SCATTER_MAX)
-    throw_unsupported("scatter: kind " + std::to_string(p.scatter) + " is unknown");
+    throw_unsupported("scatter: kind ", p.scatter, " is unknown");
   return p;
 }
 
 combination combination_of(const operator_call& launch) {
   if (launch.kind != TUTTI_OPERATOR_SCATTER) return combination::add;
-  switch (scatter_params(launch).scatter) {
-    case TUTTI_SCATTER_MULTIPLY:
-      return combination::multiply;
-    case TUTTI_SCATTER_MIN:
-      return combination::min;
-    case TUTTI_SCATTER_MAX:
-      return combination::max;
-    default:
-      return combination::set;
-  }
+  // Of TUTTI_SCATTER_SET and those after it.
+  static constexpr combination kinds[] = {combination::set, combination::multiply, combination::min,
+                                          combination::max};
+  return kinds[scatter_params(launch).scatter];
 }
 
 const char* against_scatter(const operator_call& launch, uint32_t computed_dtypes) {

@@ -269,10 +269,17 @@ class TUTTI_API array {
   detail::node_ref node_;
 };
 
+/// Arrays given to a function: a list in braces, or what converts to a span of them. Like a span,
+/// it refers to them.
+struct array_list : std::span<const array> {
+  using span::span;
+  array_list(std::span<const array> arrays) : span(arrays) {}
+  array_list(std::initializer_list<array> arrays) : span(arrays.begin(), arrays.size()) {}
+};
+
 /// Evaluates several arrays as one graph, so that common work is done once and fused. Does not
 /// wait.
-TUTTI_API void eval(std::span<const array> arrays);
-TUTTI_API void eval(std::initializer_list<array> arrays);
+TUTTI_API void eval(array_list arrays);
 
 namespace detail {
 template <class T>

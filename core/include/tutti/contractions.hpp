@@ -22,8 +22,7 @@ namespace tutti {
 /// the order with the fewest multiplications and stored elements for up to 8 operands, otherwise
 /// greedily. Throws value_error for invalid subscripts, shape_error with the letter if extents
 /// differ or if more than 8 axes would be needed.
-TUTTI_API array einsum(std::string_view subscripts, std::span<const array> operands);
-TUTTI_API array einsum(std::string_view subscripts, std::initializer_list<array> operands);
+TUTTI_API array einsum(std::string_view subscripts, array_list operands);
 
 /// Sum of products over axes_a[i] of a and axes_b[i] of b; the result has the other axes of a, then
 /// those of b. Throws shape_error if extents differ, value_error for lists of different lengths or

@@ -82,9 +82,9 @@ TUTTI_API dtype floating_type_of(const array& a, std::string_view op);
 TUTTI_API dtype real_type_of(const array& a, std::string_view op);
 TUTTI_API dtype real_floating_type_of(const array& a, std::string_view op);
 /// The promoted dtype of operands: for numbers, where bool throws dtype_error, and for floats.
-TUTTI_API dtype numeric_type_of(std::span<const array> operands, std::string_view op);
-TUTTI_API dtype floating_type_of(std::span<const array> operands, std::string_view op);
-TUTTI_API dtype real_floating_type_of(std::span<const array> operands, std::string_view op);
+TUTTI_API dtype numeric_type_of(array_list operands, std::string_view op);
+TUTTI_API dtype floating_type_of(array_list operands, std::string_view op);
+TUTTI_API dtype real_floating_type_of(array_list operands, std::string_view op);
 /// The dtype of sums and products of a: `wanted`, or a's own, or i64 or u64 for integers. Throws
 /// dtype_error for bool, for floats in integers and for complex numbers in real dtypes.
 TUTTI_API dtype accumulator_type(const array& a, std::optional<dtype> wanted, std::string_view op);

@@ -15,8 +15,7 @@ namespace tutti {
 /// NumPy's a[i, j, ...] with integer arrays for the leading axes: they broadcast against each
 /// other, and their shape replaces those axes. Throws index_error for more arrays than axes or an
 /// index out of range, value_error for no arrays.
-TUTTI_API array index_with(const array& a, std::span<const array> indices);
-TUTTI_API array index_with(const array& a, std::initializer_list<array> indices);
+TUTTI_API array index_with(const array& a, array_list indices);
 
 /// NumPy's a[mask]: the elements (or rows) whose mask is true, in row-major order. The mask has the
 /// shape of a's leading axes. Evaluates the mask, because the extent of the result depends on it.
@@ -43,9 +42,7 @@ enum class scatter_mode : std::uint8_t {
 TUTTI_API array scatter(const array& a, const array& indices, const array& updates,
                         integer axis = 0, scatter_mode mode = scatter_mode::set);
 /// NumPy's a[i, j, ...] = values: at the elements that index_with(a, indices) returns.
-TUTTI_API array index_put(const array& a, std::span<const array> indices, const array& values,
-                          scatter_mode mode = scatter_mode::set);
-TUTTI_API array index_put(const array& a, std::initializer_list<array> indices, const array& values,
+TUTTI_API array index_put(const array& a, array_list indices, const array& values,
                           scatter_mode mode = scatter_mode::set);
 /// At indices into the flattened array, negative ones from its end: numpy.put with mode "raise",
 /// but values are broadcast to the shape of indices instead of repeated.

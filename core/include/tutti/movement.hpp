@@ -77,8 +77,7 @@ TUTTI_API array pad(const array& a, std::initializer_list<pad_width> widths,
 /// value_error if the lists differ in length or repeat an axis.
 TUTTI_API array moveaxis(const array& a, const axis_list& source, const axis_list& destination);
 /// Views with a common shape.
-TUTTI_API std::vector<array> broadcast_arrays(std::span<const array> arrays);
-TUTTI_API std::vector<array> broadcast_arrays(std::initializer_list<array> arrays);
+TUTTI_API std::vector<array> broadcast_arrays(array_list arrays);
 
 /// A view of all windows with these extents along `axes` (by default all axes): the axes become the
 /// window positions, and the axes of the windows come last, as in NumPy. Throws shape_error for a
@@ -109,10 +108,7 @@ enum class mesh_order : std::uint8_t {
 };
 /// The coordinates of a grid: views of the given vectors (1-d or 0-d), broadcast against each
 /// other. Throws shape_error for an array of more dimensions.
-TUTTI_API std::vector<array> meshgrid(std::span<const array> vectors,
-                                      mesh_order order = mesh_order::xy);
-TUTTI_API std::vector<array> meshgrid(std::initializer_list<array> vectors,
-                                      mesh_order order = mesh_order::xy);
+TUTTI_API std::vector<array> meshgrid(array_list vectors, mesh_order order = mesh_order::xy);
 
 /// `count` numbers evenly spaced from start to stop, which is the last one unless `endpoint` is
 /// false. Both ends are exact (as represented in `type`); values are computed from the nearer end,

@@ -50,8 +50,7 @@ TUTTI_API array reciprocal(const array& a);
 TUTTI_API array truncate_divide(const array& a, const array& b);
 /// The result dtype of an operation on these operands: dtypes promote, weak scalars adapt. Throws
 /// value_error without operands, dtype_error if no dtype can represent all of them.
-TUTTI_API dtype result_type(std::span<const array> operands);
-TUTTI_API dtype result_type(std::initializer_list<array> operands);
+TUTTI_API dtype result_type(array_list operands);
 
 /// b where condition (any dtype, as truth value) is true, else c; b and c promote.
 TUTTI_API array where(const array& condition, const array& b, const array& c);
@@ -161,10 +160,8 @@ TUTTI_API array slice_update(const array& a, const array& update,
                              std::initializer_list<axis_index> indices);
 TUTTI_API array slice_update(const array& a, const array& update,
                              std::span<const axis_index> indices);
-TUTTI_API array concatenate(std::span<const array> arrays, integer axis = 0);
-TUTTI_API array concatenate(std::initializer_list<array> arrays, integer axis = 0);
-TUTTI_API array stack(std::span<const array> arrays, integer axis = 0);
-TUTTI_API array stack(std::initializer_list<array> arrays, integer axis = 0);
+TUTTI_API array concatenate(array_list arrays, integer axis = 0);
+TUTTI_API array stack(array_list arrays, integer axis = 0);
 /// A contiguous copy, or a itself if it is contiguous.
 TUTTI_API array contiguous(const array& a);
 /// The elements' bytes as elements of another dtype of the same size, over the same memory: f32 as

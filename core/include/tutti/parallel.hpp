@@ -189,7 +189,7 @@ TUTTI_API loop_report parallel_for(const device_group& group, const index_range&
 /// With a group over the ranks of a job all ranks pass the same inputs (only the number of rows is
 /// compared), and each gets the whole result. Wrong arguments of one rank throw on all ranks.
 /// loop_options::fetch has no effect.
-TUTTI_API array parallel_map(const device_group& group, std::span<const array> inputs,
+TUTTI_API array parallel_map(const device_group& group, array_list inputs,
                              const std::function<array(const std::vector<array>& rows)>& f,
                              const loop_options& options = {}, loop_report* report = nullptr);
 TUTTI_API array parallel_map(const device_group& group, const array& input,

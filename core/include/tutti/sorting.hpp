@@ -78,8 +78,7 @@ TUTTI_API array argsort(const array& a, integer axis = -1, order by = order::asc
 
 /// i64 positions along `axis` that sort by the last key, equal ones by the previous key, and so on:
 /// NumPy's lexsort. Throws value_error without keys, shape_error if their shapes differ.
-TUTTI_API array lexsort(std::span<const array> keys, integer axis = -1);
-TUTTI_API array lexsort(std::initializer_list<array> keys, integer axis = -1);
+TUTTI_API array lexsort(array_list keys, integer axis = -1);
 
 struct sorted_values {
   array values;

@@ -24,12 +24,7 @@ inline array bitwise_left_shift(const array& a, const array& bits) { return left
 /// right_shift().
 inline array bitwise_right_shift(const array& a, const array& bits) { return right_shift(a, bits); }
 /// concatenate().
-inline array concat(std::span<const array> arrays, integer axis = 0) {
-  return concatenate(arrays, axis);
-}
-inline array concat(std::initializer_list<array> arrays, integer axis = 0) {
-  return concatenate(arrays, axis);
-}
+inline array concat(array_list arrays, integer axis = 0) { return concatenate(arrays, axis); }
 /// transpose() with all axes given.
 inline array permute_dims(const array& a, const shape& axes) { return transpose(a, axes); }
 /// stddev(): standard deviation with divisor n - correction. The name does not hide the namespace:

@@ -34,16 +34,10 @@ std::string_view name_of(collective::reduction with) {
 }
 
 tutti_reduction code_of(reduction with) {
-  switch (with) {
-    case reduction::prod:
-      return TUTTI_REDUCE_PROD;
-    case reduction::min:
-      return TUTTI_REDUCE_MIN;
-    case reduction::max:
-      return TUTTI_REDUCE_MAX;
-    default:
-      return TUTTI_REDUCE_SUM;
-  }
+  return with == reduction::prod  ? TUTTI_REDUCE_PROD
+         : with == reduction::min ? TUTTI_REDUCE_MIN
+         : with == reduction::max ? TUTTI_REDUCE_MAX
+                                  : TUTTI_REDUCE_SUM;
 }
 
 std::optional<std::vector<array>> by_backend(const device_group& group,

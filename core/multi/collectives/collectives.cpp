@@ -25,16 +25,10 @@ using multi::piece;
 
 array combine(const array& first, const array& other, reduction with) {
   const array a = multi::widened(first), b = multi::widened(other);
-  switch (with) {
-    case reduction::prod:
-      return a * b;
-    case reduction::min:
-      return minimum(a, b);
-    case reduction::max:
-      return maximum(a, b);
-    default:
-      return a + b;
-  }
+  return with == reduction::prod  ? a * b
+         : with == reduction::min ? minimum(a, b)
+         : with == reduction::max ? maximum(a, b)
+                                  : a + b;
 }
 
 // The seconds that a star over all members, trees, and a ring take for `bytes` per member, in both
@@ -132,14 +126,12 @@ class exchange {
 std::vector<array> checked_operands(std::string_view op, const device_group& group,
                                     const std::vector<array>& values, reduction with) {
   if (static_cast<int>(with) < 0 || with > reduction::avg)
-    throw value_error(std::string(op) + ": unknown reduction " +
-                      std::to_string(static_cast<int>(with)));
+    base::fail<value_error>("{}: unknown reduction {}", op, static_cast<int>(with));
   std::vector<array> out = multi::on_members(group, values, op);
   multi::require_agreement(group, out, -1, op);
   const dtype type = out[0].dtype();
   if (type == dtype::boolean || (with == reduction::avg && !is_floating(type)))
-    throw dtype_error(std::string(op) + ": no " + std::string(multi::name_of(with)) + " of " +
-                      std::string(name(type)));
+    base::fail<dtype_error>("{}: no {} of {}", op, multi::name_of(with), type);
   return out;
 }
 
@@ -174,6 +166,13 @@ std::vector<array> by_pieces(
 // Whether backends, which know only flat values, split an array as along this axis.
 bool cuts_evenly(const array& a, int axis, std::size_t count) {
   return axis == 0 && a.shape()[0] % static_cast<std::int64_t>(count) == 0;
+}
+
+// What each member received, concatenated.
+std::vector<array> joined_each(const std::vector<std::vector<array>>& received, int axis) {
+  std::vector<array> out;
+  for (const auto& pieces : received) out.push_back(multi::join(pieces, axis));
+  return out;
 }
 
 bool have_one_shape(const std::vector<array>& values) {
@@ -286,9 +285,7 @@ std::vector<array> all_gather(const device_group& group, const std::vector<array
     const std::vector<array> copies = e.spread(operands[i], i);
     for (std::size_t m = 0; m < e.count(); ++m) received[m].push_back(copies[m]);
   }
-  std::vector<array> out;
-  for (const auto& pieces : received) out.push_back(multi::join(pieces, along));
-  return out;
+  return joined_each(received, along);
 }
 
 array gather(const device_group& group, const std::vector<array>& values, const device& root,
@@ -335,9 +332,7 @@ std::vector<array> all_to_all(const device_group& group, const std::vector<array
     const std::vector<array> pieces = cut(v, along, e.count());
     for (std::size_t m = 0; m < e.count(); ++m) received[m].push_back(e.move(pieces[m], m));
   }
-  std::vector<array> out;
-  for (const auto& pieces : received) out.push_back(multi::join(pieces, along));
-  return out;
+  return joined_each(received, along);
 }
 
 void barrier(const device_group& group, const options& how) {

@@ -33,8 +33,9 @@ communicator::communicator(device_group group, const options& how)
     : state_(std::make_shared<mailboxes>(std::move(group))) {
   multi::check_options(how, "communicator");
   if (state_->group.ranks())
-    throw value_error("communicator: a group over several ranks, " + state_->group.names() +
-                      "; use job::send and job::receive");
+    base::fail<value_error>(
+        "communicator: a group over several ranks, {}; use job::send and job::receive",
+        state_->group.names());
   state_->how = how;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/device_group.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "base/fail.hpp"
 #include "multi/groups/group_ranks.hpp"
 #include "multi/job/rank_devices.hpp"
 #include "plugin/registry.hpp"
@@ -62,7 +62,7 @@ device_group::device_group(std::vector<device> members) : members_(std::move(mem
   if (members_.empty()) throw value_error("device_group: no devices");
   for (const device& d : members_)
     if (std::count(members_.begin(), members_.end(), d) > 1)
-      throw value_error("device_group: " + d.name() + " is in the list twice (" + names() + ")");
+      base::fail<value_error>("device_group: {} is in the list twice ({})", d.name(), names());
 }
 
 device_group::device_group(const job& ranks)
@@ -95,7 +95,7 @@ bool operator==(const device_group& a, const device_group& b) {
 std::size_t device_group::index_of(const device& member, std::string_view op) const {
   const auto found = std::find(members_.begin(), members_.end(), member);
   if (found == members_.end())
-    throw value_error(std::string(op) + ": " + member.name() + " is not one of " + names());
+    base::fail<value_error>("{}: {} is not one of {}", op, member.name(), names());
   return static_cast<std::size_t>(found - members_.begin());
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multi/groups/participants.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <numeric>
 
@@ -34,8 +32,8 @@ std::size_t owner(const device_group& group, const array& value, std::string_vie
 std::vector<array> on_members(const device_group& group, const std::vector<array>& values,
                               std::string_view op) {
   if (values.size() != group.size())
-    throw value_error(std::string(op) + ": " + std::to_string(values.size()) + " arrays for " +
-                      std::to_string(group.size()) + " devices (" + group.names() + ")");
+    base::fail<value_error>("{}: {} arrays for {} devices ({})", op, values.size(), group.size(),
+                            group.names());
   std::vector<array> out;
   for (std::size_t i = 0; i < values.size(); ++i)
     out.push_back(on_member(values[i], group[i], op, "array " + std::to_string(i)));
@@ -76,27 +74,27 @@ shape joined_extents(const std::vector<array>& values, int axis, std::string_vie
 }
 
 int checked_axis(const shape& extents, integer axis, std::string_view op) {
-  if (extents.rank() == 0) throw shape_error(fmt::format("{}: 0-d arrays have no axis to cut", op));
+  if (extents.rank() == 0) base::fail<shape_error>("{}: 0-d arrays have no axis to cut", op);
   return normalize_axis(axis, extents.rank(), op);
 }
 
 void check_options(const collective::options& how, std::string_view op) {
   if (!(how.time_limit > 0))
-    throw value_error(fmt::format("{}: a time limit of {} s is not positive", op, how.time_limit));
+    base::fail<value_error>("{}: a time limit of {} s is not positive", op, how.time_limit);
   const int number = static_cast<int>(how.algorithm);
   if (number < 0 || number > static_cast<int>(collective::algorithm::ring))
-    throw value_error(fmt::format("{}: unknown algorithm {}", op, number));
+    base::fail<value_error>("{}: unknown algorithm {}", op, number);
 }
 
 double checked_sum(std::span<const double> weights, std::string_view op) {
   double total = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= 0) || std::isinf(weights[i]))
-      throw value_error(fmt::format("{}: weight {} is {}", op, i, weights[i]));
+      base::fail<value_error>("{}: weight {} is {}", op, i, weights[i]);
     total += weights[i];
   }
   if (!(total > 0) || std::isinf(total))
-    throw value_error(fmt::format("{}: the {} weights sum to {}", op, weights.size(), total));
+    base::fail<value_error>("{}: the {} weights sum to {}", op, weights.size(), total);
   return total;
 }
 

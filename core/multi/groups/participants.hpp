@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "tutti/array.hpp"
 #include "tutti/collective.hpp"
 #include "tutti/device_group.hpp"
@@ -52,7 +53,7 @@ double checked_sum(std::span<const double> weights, std::string_view op);
 /// Throws value_error if the function `what` is empty.
 template <class F>
 void require_function(const std::function<F>& f, std::string_view op, std::string_view what) {
-  if (!f) throw value_error(std::string(op) + ": there is no " + std::string(what));
+  if (!f) base::fail<value_error>("{}: there is no {}", op, what);
 }
 
 /// `a` on `to`: a copy that counts as part of `op`, with its time limit in seconds (infinity: that

@@ -2,7 +2,6 @@
 //
 // Throughput of the members of a group: a short measurement of their arithmetic, kept for the
 // process and stored on disk, and the weights derived from it.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +14,7 @@
 #include <optional>
 
 #include "base/disk_cache.hpp"
+#include "base/fail.hpp"
 #include "multi/groups/group_ranks.hpp"
 #include "plugin/opened_device.hpp"
 #include "tutti/multi.hpp"
@@ -35,14 +35,11 @@ double seconds_of_product(const array& a) {
   return std::chrono::duration<double>(steady::now() - start).count();
 }
 
-array square_matrix(std::int64_t edge, const device& on) {
-  return (arange(edge * edge, dtype::i32, on) % 17 - 8).astype(dtype::f32).reshape({edge, edge});
-}
-
 // The best of several products, of the smallest size that takes long enough.
 double measure(const device& on) {
   for (std::int64_t edge = smallest;; edge *= 2) {
-    const array a = square_matrix(edge, on);
+    const array numbers = (arange(edge * edge, dtype::i32, on) % 17 - 8).astype(dtype::f32);
+    const array a = numbers.reshape({edge, edge});
     a.wait();
     seconds_of_product(a);  // compiles
     double best = seconds_of_product(a);
@@ -121,9 +118,8 @@ std::vector<double> weights_by_memory(const device_group& group) {
   const std::vector<std::int64_t> all = of_all_ranks(group, std::move(own));
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i] == 0)
-      throw value_error(
-          "weights_by_memory: " + (group.ranks() ? group.all_ranks().names[i] : group[i].name()) +
-          " does not tell its memory");
+      base::fail<value_error>("weights_by_memory: {} does not tell its memory",
+                              (group.ranks() ? group.all_ranks().names[i] : group[i].name()));
   return normalised(all);
 }
 

@@ -31,7 +31,7 @@ using multi::transfer;
 
 void require_values(const std::vector<array>& values, const char* op) {
   for (const array& a : values)
-    if (!a.valid()) throw value_error(std::string(op) + ": an array is invalid");
+    if (!a.valid()) base::fail<value_error>("{}: an array is invalid", op);
 }
 
 bool has_derivative(const array& a) { return is_floating(a.dtype()) || is_complex(a.dtype()); }
@@ -50,12 +50,12 @@ std::vector<array> summed(const job& ranks, const std::vector<array>& cotangents
 
 void require_rank(int rank, const job_state& job, const char* op) {
   if (rank < 0 || rank >= job.size())
-    throw value_error(fmt::format("{}: rank {} of {}", op, rank, job.size()));
+    base::fail<value_error>("{}: rank {} of {}", op, rank, job.size());
 }
 
 void require_tag(int tag, const char* op) {
   if (tag < 0 || tag >= caller_tags)
-    throw value_error(fmt::format("{}: tag {}, not one of 0 to {}", op, tag, caller_tags - 1));
+    base::fail<value_error>("{}: tag {}, not one of 0 to {}", op, tag, caller_tags - 1);
 }
 
 std::vector<array_record> records_of(const std::vector<array>& values) {
@@ -248,14 +248,14 @@ std::vector<array> job::exchange(const std::vector<array>& values, const std::ve
   const char* const op = "exchange";
   require_values(values, op);
   if (values.size() != to.size())
-    throw value_error(fmt::format("{}: {} arrays for {} ranks", op, values.size(), to.size()));
+    base::fail<value_error>("{}: {} arrays for {} ranks", op, values.size(), to.size());
   for (const std::vector<int>& ranks : {to, from})
     for (const int rank : ranks) require_rank(rank, *state_, op);
   const auto sent = std::count(to.begin(), to.end(), rank());
   const auto received = std::count(from.begin(), from.end(), rank());
   if (sent != received)
-    throw value_error(fmt::format("{}: rank {} sends itself {} arrays and receives {} from itself",
-                                  op, rank(), sent, received));
+    base::fail<value_error>("{}: rank {} sends itself {} arrays and receives {} from itself", op,
+                            rank(), sent, received);
   if (size() > 1)
     return multi::exchange_messages(*state_, values, to, from,
                                     std::vector<device>(from.size(), on));

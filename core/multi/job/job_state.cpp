@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multi/job/job_state.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "base/disk_cache.hpp"
+#include "base/fail.hpp"
 #include "base/one_line.hpp"
 #include "plugin/opened_device.hpp"
 #include "plugin/raii.hpp"
@@ -64,13 +63,13 @@ job_state::job_state(const tutti_communication_api& api, double time_limit,
     : api_(&api), time_limit_(std::max(time_limit, start_limit)) {
   check(api_->init(&job_, &rank_, &size_), "job");
   if (job_ == nullptr || size_ == 0 || rank_ >= size_)
-    throw plugin_error(
-        fmt::format("job: the communication plugin says that this is rank {} of {}", rank_, size_));
+    base::fail<plugin_error>("job: the communication plugin says that this is rank {} of {}", rank_,
+                             size_);
   const std::vector<std::string> all = texts(program, "job");
   for (std::size_t r = 1; r < all.size(); ++r)
     if (all[0] != all[r])
-      throw value_error(fmt::format(
-          "job: ranks run different programs: {} on rank 0 and {} on rank {}", all[0], all[r], r));
+      base::fail<value_error>("job: ranks run different programs: {} on rank 0 and {} on rank {}",
+                              all[0], all[r], r);
   time_limit_ = time_limit;
 }
 
@@ -191,20 +190,19 @@ std::vector<std::int64_t> job_state::agree(std::string_view op, std::string_view
     const auto r = other([&](const call_record& c) { return c.how == first.how; });
     if (r == 0) return;
     const std::vector<std::string> told = texts(how, op);
-    throw value_error(fmt::format("{}: {} on rank 0 and {} on rank {}", name, told[0], told[r], r));
+    base::fail<value_error>("{}: {} on rank 0 and {} on rank {}", name, told[0], told[r], r);
   };
   try {
     for (std::size_t r = 0; r < all.size(); ++r)
       if (all[r].threw != 0)
-        throw value_error(fmt::format("{}: rank {} has thrown: {}", name, r, texts("", op)[r]));
+        base::fail<value_error>("{}: rank {} has thrown: {}", name, r, texts("", op)[r]);
     if (const auto r = other([&](const call_record& c) { return c.op == first.op; })) {
       const std::vector<std::string> told = texts(name, op);
-      throw value_error(
-          fmt::format("job: rank 0 calls {} and rank {} calls {}", told[0], r, told[r]));
+      base::fail<value_error>("job: rank 0 calls {} and rank {} calls {}", told[0], r, told[r]);
     }
     if (const auto r = other([&](const call_record& c) { return c.count == first.count; }))
-      throw value_error(fmt::format("{}: {} arrays on rank 0 and {} on rank {}", name, first.count,
-                                    all[r].count, r));
+      base::fail<value_error>("{}: {} arrays on rank 0 and {} on rank {}", name, first.count,
+                              all[r].count, r);
     if (axis >= 0) require_same_way();  // the axis, before extents without it are compared
     if (const auto r = other([&](const call_record& c) { return c.hash == first.hash; }))
       refuse(op, arrays, axis, r);
@@ -225,9 +223,8 @@ void job_state::refuse(std::string_view op, std::span<const array_record> arrays
   for (; hash_of({a, 1}, axis) == hash_of({b, 1}, axis); ++b) ++a;
   const std::string both =
       fmt::format("{} on rank 0 and {} on rank {}", described(*a), described(*b), other);
-  if (a->dtype != b->dtype)
-    throw dtype_error(fmt::format("{}: dtypes differ: {}", named(op), both));
-  throw shape_error(fmt::format("{}: shapes differ: {}", named(op), both));
+  if (a->dtype != b->dtype) base::fail<dtype_error>("{}: dtypes differ: {}", named(op), both);
+  base::fail<shape_error>("{}: shapes differ: {}", named(op), both);
 }
 
 void job_state::keep(const array& value, int tag) { own_messages_[tag].push_back(value); }
@@ -235,8 +232,7 @@ void job_state::keep(const array& value, int tag) { own_messages_[tag].push_back
 array job_state::kept(int tag) {
   std::deque<array>& box = own_messages_[tag];
   if (box.empty())
-    throw value_error(
-        fmt::format("receive: rank {} has sent itself nothing with tag {}", rank_, tag));
+    base::fail<value_error>("receive: rank {} has sent itself nothing with tag {}", rank_, tag);
   const array first = box.front();
   box.pop_front();
   return first;

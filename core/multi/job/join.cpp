@@ -2,7 +2,6 @@
 //
 // Whether this process was started as one of several, and the communication plugin with which it
 // joins them.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstdlib>
@@ -10,6 +9,7 @@
 #include <optional>
 
 #include "base/env.hpp"
+#include "base/fail.hpp"
 #include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
@@ -42,7 +42,7 @@ const tutti_communication_api& find_communication(const std::string& name) {
     try {
       return plugins::load_communication(file, name, plugins::trust_rules_from_environment());
     } catch (const plugin_error& e) {
-      throw plugin_error(fmt::format("{}: {}", file.string(), e.what()));
+      base::fail<plugin_error>("{}: {}", file.string(), e.what());
     }
   }
   throw plugin_error(fmt::format("there is no {}, which a build with MPI (libopenmpi-dev) makes",
@@ -65,8 +65,8 @@ std::shared_ptr<job_state> join() {
     }
     return joined;
   } catch (const plugin_error& e) {
-    throw plugin_error(
-        fmt::format("job ({}): {}; TUTTI_COMM=none runs each process alone", reason, e.what()));
+    base::fail<plugin_error>("job ({}): {}; TUTTI_COMM=none runs each process alone", reason,
+                             e.what());
   }
 }
 

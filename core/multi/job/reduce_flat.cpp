@@ -2,7 +2,6 @@
 //
 // Reductions over ranks, message by message: by the communication plugin in host memory, or all at
 // once by what connects the devices of the ranks.
-#include <fmt/format.h>
 
 #include <deque>
 #include <numeric>
@@ -67,9 +66,7 @@ void require_reducible(const std::vector<array>& values, reduction with) {
     const dtype type = a.dtype();
     const bool known = is_floating(type) || (is_integral(type) && with != reduction::avg) ||
                        (is_complex(type) && (with == reduction::sum || with == reduction::avg));
-    if (!known)
-      throw dtype_error(
-          fmt::format("all_reduce: {} is not reduced by {}", name(type), name_of(with)));
+    if (!known) base::fail<dtype_error>("all_reduce: {} is not reduced by {}", type, name_of(with));
   }
 }
 

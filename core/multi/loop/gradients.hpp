@@ -3,8 +3,6 @@
 // Values that pass through the host have no history: a gradient would silently be zero.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
 
 #include "graph/build.hpp"
@@ -17,10 +15,10 @@ namespace tutti::multi {
 inline void require_no_gradient(const array& a, const std::string& label, const std::string& what,
                                 const std::string& remedy) {
   if (!a.valid() || !graph::is_differentiated(a)) return;
-  throw value_error(
-      fmt::format("{}: {} is being differentiated, and values that pass through the host have no "
-                  "gradient; stop_gradient() it, or {}",
-                  label, what, remedy));
+  base::fail<value_error>(
+      "{}: {} is being differentiated, and values that pass through the host have no "
+      "gradient; stop_gradient() it, or {}",
+      label, what, remedy);
 }
 
 }  // namespace tutti::multi

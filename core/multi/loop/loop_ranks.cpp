@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multi/loop/loop_ranks.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/fail.hpp"
 #include "base/log.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
@@ -90,8 +90,8 @@ loop_ranks::loop_ranks(const device_group& group, const loop_options& options,
   if (!group.ranks() || range.size() <= 0) return;
   job_ = group.ranks()->state();
   if (!options.fetch)
-    throw value_error(options.label +
-                      ": results of several ranks are fetched (loop_options::fetch)");
+    base::fail<value_error>("{}: results of several ranks are fetched (loop_options::fetch)",
+                            options.label);
 }
 
 std::vector<std::string> loop_ranks::meet(const std::vector<std::string>& own) {

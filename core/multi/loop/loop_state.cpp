@@ -13,7 +13,9 @@ namespace tutti::multi {
 namespace {
 
 void check(const index_range& range, std::size_t workers, const loop_options& o) {
-  const auto fail = [&](const std::string& what) { throw value_error(o.label + ": " + what); };
+  const auto fail = [&](const std::string& what) {
+    base::fail<value_error>("{}: {}", o.label, what);
+  };
   if (range.end < range.begin)
     fail(fmt::format("the range ends before it begins: [{}, {})", range.begin, range.end));
   if (range.begin < 0 && range.end > std::numeric_limits<std::int64_t>::max() + range.begin)
@@ -42,8 +44,7 @@ std::unique_ptr<schedule_policy> make_policy(const loop_options& options, std::s
     case loop_policy::work_stealing:
       return make_balanced(workers, units, options.time_limit, workers);
   }
-  throw value_error(options.label + ": unknown policy " +
-                    std::to_string(static_cast<int>(options.policy)));
+  base::fail<value_error>("{}: unknown policy {}", options.label, static_cast<int>(options.policy));
 }
 
 }  // namespace

@@ -94,8 +94,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
       loop_.state_->release(loop_.now());
       if (loop_.options_.time_limit) loop_.changed_.notify_all();
     }
-    enqueueing(const enqueueing&) = delete;
-    enqueueing& operator=(const enqueueing&) = delete;
+    enqueueing(enqueueing&&) = delete;
 
    private:
     parallel_loop& loop_;
@@ -235,7 +234,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
   void check_results(std::size_t i, const std::vector<array>& arrays) const {
     for (const array& a : arrays) {
       if (!a.valid())
-        throw value_error(options_.label + ": the body returned an array that is not valid");
+        base::fail<value_error>("{}: the body returned an array that is not valid", options_.label);
       if (options_.fetch)
         require_no_gradient(a, options_.label,
                             "what the body made, from an array that it captured,",
@@ -399,7 +398,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
 loop_report run_loop(const device_group& group, const index_range& range, const chunk_body& body,
                      const chunk_sink& sink, const loop_options& options,
                      std::vector<std::byte>* closing) {
-  if (!body) throw value_error(options.label + ": there is no body");
+  if (!body) base::fail<value_error>("{}: there is no body", options.label);
   return std::make_shared<parallel_loop>(group, range, body, sink, options)->run(closing);
 }
 

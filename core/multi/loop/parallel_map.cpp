@@ -2,7 +2,6 @@
 //
 // A function of rows applied to all rows: a parallel loop that uploads the rows of each chunk and
 // joins the results.
-#include <fmt/format.h>
 
 #include <cstring>
 #include <memory>
@@ -68,11 +67,9 @@ struct collected_rows {
     const shape extents = multi::extents_of(record);
     const auto type = static_cast<dtype>(record.dtype);
     if (!(whole == extents))
-      throw shape_error(
-          fmt::format("{}: rows of shapes {} and {}", label, extents.str(), whole.str()));
+      base::fail<shape_error>("{}: rows of shapes {} and {}", label, extents, whole);
     if (part.dtype() != type)
-      throw dtype_error(
-          fmt::format("{}: rows of dtypes {} and {}", label, name(type), name(part.dtype())));
+      base::fail<dtype_error>("{}: rows of dtypes {} and {}", label, type, part.dtype());
     const std::span<const std::byte> bytes = results.bytes();
     if (bytes.empty()) return;
     const std::size_t row = (data.size() - sizeof record) / static_cast<std::size_t>(rows);
@@ -91,7 +88,7 @@ struct collected_rows {
   array_record header() const {
     array_record record;
     if (data.size() < sizeof record)  // on another rank
-      throw value_error(label + ": rank 0 runs another loop of this name");
+      base::fail<value_error>("{}: rank 0 runs another loop of this name", label);
     std::memcpy(&record, data.data(), sizeof record);
     return record;
   }
@@ -102,13 +99,13 @@ void require_no_gradient(const array& a, const std::string& what, const std::str
                              "give a function that calls parallel_map a gradient by custom_vjp()");
 }
 
-std::int64_t common_rows(std::span<const array> inputs, const std::string& label) {
-  if (inputs.empty()) throw value_error(label + ": there are no inputs");
+std::int64_t common_rows(array_list inputs, const std::string& label) {
+  if (inputs.empty()) base::fail<value_error>("{}: there are no inputs", label);
   for (const array& a : inputs) {
-    if (a.ndim() == 0) throw shape_error(label + ": a 0-d array has no rows");
+    if (a.ndim() == 0) base::fail<shape_error>("{}: a 0-d array has no rows", label);
     if (a.dim(0) != inputs[0].dim(0))
-      throw shape_error(fmt::format("{}: inputs with differing numbers of rows: {} and {}", label,
-                                    inputs[0].shape().str(), a.shape().str()));
+      base::fail<shape_error>("{}: inputs with differing numbers of rows: {} and {}", label,
+                              inputs[0].shape(), a.shape());
   }
   return inputs[0].dim(0);
 }
@@ -116,8 +113,8 @@ std::int64_t common_rows(std::span<const array> inputs, const std::string& label
 array checked(array made, std::int64_t rows, const std::string& label) {
   require_no_gradient(made, "what f made, from an array that it captured,", label);
   if (made.ndim() == 0 || made.dim(0) != rows)
-    throw shape_error(
-        fmt::format("{}: f made an array of shape {} of {} rows", label, made.shape().str(), rows));
+    base::fail<shape_error>("{}: f made an array of shape {} of {} rows", label, made.shape(),
+                            rows);
   return made;
 }
 
@@ -128,8 +125,8 @@ const device& survivor(const device_group& group, const loop_report& report) {
 }
 
 // Meets the other ranks of the job in a loop that no other rank runs, so that they throw as well.
-void tell_other_ranks(const device_group& group, std::span<const array> inputs,
-                      loop_options options, const std::string& why) {
+void tell_other_ranks(const device_group& group, array_list inputs, loop_options options,
+                      const std::string& why) {
   if (!group.ranks()) return;
   // Loops without rows do not meet.
   if (!inputs.empty() && inputs[0].valid() && inputs[0].size() == 0) return;
@@ -143,7 +140,7 @@ void tell_other_ranks(const device_group& group, std::span<const array> inputs,
 
 }  // namespace
 
-array parallel_map(const device_group& group, std::span<const array> inputs, const row_function& f,
+array parallel_map(const device_group& group, array_list inputs, const row_function& f,
                    const loop_options& options, loop_report* report) {
   loop_options own = options;
   own.fetch = true;
@@ -180,7 +177,7 @@ array parallel_map(const device_group& group, const array& input,
                    loop_report* report) {
   row_function of_rows;
   if (f) of_rows = [f](const std::vector<array>& rows) { return f(rows[0]); };
-  return parallel_map(group, std::span<const array>(&input, 1), of_rows, options, report);
+  return parallel_map(group, {input}, of_rows, options, report);
 }
 
 }  // namespace tutti

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The output of a parallel loop: results of chunks, and the report as text.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "tutti/error.hpp"
 #include "tutti/parallel.hpp"
 
@@ -19,22 +19,15 @@ std::string amount(double value, std::string_view unit) {
 }  // namespace
 
 std::string_view to_string(loop_policy policy) noexcept {
-  switch (policy) {
-    case loop_policy::static_equal:
-      return "static_equal";
-    case loop_policy::weighted:
-      return "weighted";
-    case loop_policy::dynamic:
-      return "dynamic";
-    case loop_policy::work_stealing:
-      return "work_stealing";
-  }
-  return "unknown";
+  static constexpr std::string_view names[] = {"static_equal", "weighted", "dynamic",
+                                               "work_stealing"};
+  const auto i = static_cast<std::size_t>(policy);
+  return i < std::size(names) ? names[i] : "unknown";
 }
 
 std::span<const std::byte> chunk_results::bytes(std::size_t i) const {
   if (i >= arrays_.size())
-    throw index_error(fmt::format("chunk_results: no array {} of {}", i, arrays_.size()));
+    base::fail<index_error>("chunk_results: no array {} of {}", i, arrays_.size());
   if (host_.size() != arrays_.size())
     throw value_error("chunk_results: values were not read (loop_options::fetch is off)");
   return host_[i];
@@ -43,8 +36,8 @@ std::span<const std::byte> chunk_results::bytes(std::size_t i) const {
 std::span<const std::byte> chunk_results::bytes_of(std::size_t i, dtype type) const {
   const std::span<const std::byte> found = bytes(i);
   if (arrays_[i].dtype() != type)
-    throw dtype_error(fmt::format("chunk_results: the array has dtype {}, not {}",
-                                  name(arrays_[i].dtype()), name(type)));
+    base::fail<dtype_error>("chunk_results: the array has dtype {}, not {}", arrays_[i].dtype(),
+                            type);
   return found;
 }
 

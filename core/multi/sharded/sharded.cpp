@@ -154,12 +154,12 @@ sharded sharded::from_replicas(const device_group& group, const std::vector<arra
 }
 
 int sharded::axis() const {
-  if (replicated()) throw value_error("sharded: " + str() + " has no split axis");
+  if (replicated()) base::fail<value_error>("sharded: {} has no split axis", str());
   return axis_;
 }
 
 const std::vector<std::int64_t>& sharded::boundaries() const {
-  if (replicated()) throw value_error("sharded: " + str() + " has no boundaries");
+  if (replicated()) base::fail<value_error>("sharded: {} has no boundaries", str());
   return boundaries_;
 }
 
@@ -250,7 +250,7 @@ std::vector<array> parts_at(const std::vector<sharded>& values, std::size_t memb
   std::vector<array> out;
   for (const sharded& v : values) {
     if (member >= v.parts().size())
-      throw index_error(fmt::format("parts_at: member {} of {}", member, v.str()));
+      base::fail<index_error>("parts_at: member {} of {}", member, v.str());
     out.push_back(v.parts()[member]);
   }
   return out;

@@ -25,14 +25,14 @@ std::optional<std::size_t> split_input(const std::vector<sharded>& inputs, std::
     const sharded& a = inputs[first.value_or(0)];
     const sharded& b = inputs[i];
     if (!(a.group() == b.group()))
-      throw value_error(
-          fmt::format("{}: operands over different groups: {} and {}", op, a.str(), b.str()));
+      base::fail<value_error>("{}: operands over different groups: {} and {}", op, a.str(),
+                              b.str());
     if (b.replicated()) continue;
     if (!first)
       first = i;
     else if (!same(a, b) || a.boundaries() != b.boundaries())
-      throw value_error(fmt::format("{}: operands are split differently: {} and {}; reshard() one",
-                                    op, a.str(), b.str()));
+      base::fail<value_error>("{}: operands are split differently: {} and {}; reshard() one", op,
+                              a.str(), b.str());
   }
   return first;
 }
@@ -71,8 +71,7 @@ sharded elementwise(binary f, const sharded& a, const sharded& b, std::string_vi
     return {a.group(), axis, split.boundaries(), std::move(parts)};
   // The split axis has extent 1 and broadcasts.
   if (a.group().total() == 1) return {a.group(), axis, {0, result[axis]}, std::move(parts)};
-  throw shape_error(
-      fmt::format("{}: the split axis does not broadcast: {} and {}", op, a.str(), b.str()));
+  base::fail<shape_error>("{}: the split axis does not broadcast: {} and {}", op, a.str(), b.str());
 }
 
 // f(a, b), or f(b, a) if `turned`, for a constant b, which is treated as replicated.
@@ -173,8 +172,8 @@ sharded map_parts(const std::function<array(const std::vector<array>&)>& f,
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::int64_t extent = split.parts()[i].shape()[split.axis()];
     if (parts[i].ndim() <= split.axis() || parts[i].shape()[split.axis()] != extent)
-      throw shape_error(fmt::format("map: the function makes {} of a part of extent {} of {}",
-                                    parts[i].shape().str(), extent, split.str()));
+      base::fail<shape_error>("map: the function makes {} of a part of extent {} of {}",
+                              parts[i].shape(), extent, split.str());
   }
   parts = multi::on_members(group, parts, "map");
   multi::require_agreement(group, parts, split.axis(), "map");

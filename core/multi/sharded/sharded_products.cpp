@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Matrix products of sharded operands: split by rows, by columns, or along the inner dimension.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "tutti/multi.hpp"
 
 namespace tutti {
@@ -24,8 +24,8 @@ sharded matmul(const sharded& x, const sharded& w, const collective::options& ho
   if (!(x.group() == w.group())) throw refuse("operands over different groups");
   const int rank = x.shape().rank();
   if (rank < 2 || w.shape().rank() != 2 || x.shape()[rank - 1] != w.shape()[0])
-    throw shape_error("matmul: needs x [...,M,K] and w [K,N], got " + x.shape().str() + " x " +
-                      w.shape().str());
+    base::fail<shape_error>("matmul: needs x [...,M,K] and w [K,N], got {} x {}", x.shape(),
+                            w.shape());
   const bool inner = !x.replicated() && x.axis() == rank - 1;
   if (x.replicated() && w.replicated()) return sharded::from_replicas(x.group(), products(x, w));
   if (x.replicated() && w.axis() == 1) return {x.group(), rank - 1, w.boundaries(), products(x, w)};

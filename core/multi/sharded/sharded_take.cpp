@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of sharded arrays by index, on any member of any rank.
-#include <fmt/format.h>
 
 #include <cstdint>
 #include <span>
@@ -60,7 +59,7 @@ array take_over_ranks(const sharded& a, const array& indices, int axis) {
   std::vector<std::int64_t> all = ranks.all_gather(own).to_vector<std::int64_t>();
   for (std::int64_t& index : all) {
     if (index < -rows || index >= rows)
-      throw index_error(fmt::format("take: index {} of axis {} of {}", index, axis, a.str()));
+      base::fail<index_error>("take: index {} of axis {} of {}", index, axis, a.str());
     if (index < 0) index += rows;
   }
 
@@ -124,7 +123,7 @@ sharded take(const sharded& a, const sharded& indices, integer axis) {
     const std::vector<std::size_t>& begins = a.group().all_ranks().begins;
     for (std::size_t r = 1; r < begins.size(); ++r)
       if (begins[r] - begins[r - 1] != begins[1])
-        throw value_error("take: ranks with different numbers of devices: " + a.str());
+        base::fail<value_error>("take: ranks with different numbers of devices: {}", a.str());
   }
   std::vector<array> found;
   for (const array& part : indices.parts()) found.push_back(take(a, part, along));

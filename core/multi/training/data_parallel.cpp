@@ -38,16 +38,16 @@ class member_step {
     const auto weighted = [&](const std::vector<array>& p) {
       const loss_and_state done = step(p, state_, rows, key);
       if (!is_floating(done.loss.dtype()))
-        throw dtype_error(fmt::format("data_parallel: the loss must be floating, got {}",
-                                      name(done.loss.dtype())));
+        base::fail<dtype_error>("data_parallel: the loss must be floating, got {}",
+                                done.loss.dtype());
       next.clear();
       for (const array& s : done.state) next.push_back(stop_gradient(s));
       return done.loss * share;
     };
     auto [loss, found] = value_and_grad(weighted)(parameters_);
     if (next.size() != state_.size())
-      throw value_error(fmt::format("data_parallel: the loss gives {} arrays of state for {}",
-                                    next.size(), state_.size()));
+      base::fail<value_error>("data_parallel: the loss gives {} arrays of state for {}",
+                              next.size(), state_.size());
     state_ = std::move(next);
     share_ += share;
     if (!loss_.valid()) {
@@ -149,8 +149,8 @@ void check_replicated(const char* what, const device_group& group,
                       const std::vector<sharded>& values) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!values[i].replicated() || !(values[i].group() == group))
-      throw value_error(fmt::format("data_parallel: {} {} is not replicated over {}: {}", what, i,
-                                    group.names(), values[i].str()));
+      base::fail<value_error>("data_parallel: {} {} is not replicated over {}: {}", what, i,
+                              group.names(), values[i].str());
 }
 
 // Rows of every member, the same for all arrays of the batch: their begin, and the end.
@@ -159,11 +159,11 @@ const std::vector<std::int64_t>& check_batch(const device_group& group,
   if (batch.empty()) throw value_error("data_parallel: no arrays in the batch");
   for (const sharded& b : batch) {
     if (b.replicated() || b.axis() != 0 || !(b.group() == group))
-      throw value_error("data_parallel: the batch is not split by rows over " + group.names() +
-                        ": " + b.str());
+      base::fail<value_error>("data_parallel: the batch is not split by rows over {}: {}",
+                              group.names(), b.str());
     if (b.boundaries() != batch[0].boundaries())
-      throw value_error("data_parallel: arrays of the batch are split differently: " +
-                        batch[0].str() + " and " + b.str());
+      base::fail<value_error>("data_parallel: arrays of the batch are split differently: {} and {}",
+                              batch[0].str(), b.str());
   }
   return batch[0].boundaries();
 }
@@ -182,7 +182,7 @@ data_parallel::data_parallel(stateful_function step, device_group group,
                              data_parallel_options options)
     : step_(std::move(step)), group_(std::move(group)), options_(std::move(options)) {
   if (options_.accumulate < 1)
-    throw value_error(fmt::format("data_parallel: accumulate = {}", options_.accumulate));
+    base::fail<value_error>("data_parallel: accumulate = {}", options_.accumulate);
   if (options_.bucket_bytes == 0) throw value_error("data_parallel: bucket_bytes = 0");
   multi::check_options(options_.collectives, "data_parallel");
   multi::require_function(step_, "data_parallel", "loss function");
@@ -214,8 +214,8 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
     std::vector<sharded> split;
     for (const array& a : batch) {
       if (a.ndim() == 0 || a.dim(0) != batch[0].dim(0))
-        throw shape_error("data_parallel: rows of the batch differ: " + batch[0].shape().str() +
-                          " and " + a.shape().str());
+        base::fail<shape_error>("data_parallel: rows of the batch differ: {} and {}",
+                                batch[0].shape(), a.shape());
       split.push_back(shard(a, group_.local(), 0, options_.batches));
     }
     return step_of_rank(parameters, state, split, key);
@@ -252,8 +252,8 @@ parallel_step data_parallel::step_of_rank(const std::vector<sharded>& parameters
   }
   const std::int64_t rows = std::accumulate(of_ranks.begin(), of_ranks.end(), std::int64_t{0});
   if (rows == 0)
-    throw shape_error("data_parallel: no rows in " +
-                      (batch.empty() ? "any batch" : batch[0].str()));
+    base::fail<shape_error>("data_parallel: no rows in {}",
+                            (batch.empty() ? "any batch" : batch[0].str()));
   const double total = static_cast<double>(rows);
   std::vector<member_step> members;
   for (std::size_t m = 0; m < group_.size(); ++m)

@@ -178,7 +178,7 @@ void require_result(const op::contraction& c, dtype type, std::string_view op) {
   graph::checked_elements(to, type, op);
 }
 
-array contract(const op::contraction& c, std::span<const array> given, std::string_view op) {
+array contract(const op::contraction& c, array_list given, std::string_view op) {
   std::vector<array> operands(given.begin(), given.end());
   const dtype type = op::promote_operands(operands, op::row_kind::NUMERIC, op).type;
   graph::common_device(operands, op);
@@ -214,8 +214,7 @@ void require_axis(const array& a, const array& b, integer axis, std::string_view
   const std::int64_t in_a = a.dim(normalize_axis(axis, a.ndim(), op));
   const std::int64_t in_b = b.dim(normalize_axis(axis, b.ndim(), op));
   if (in_a != in_b)
-    throw shape_error(std::string(op) + ": axis " + std::to_string(axis) +
-                      " differs: " + a.shape().str() + " and " + b.shape().str());
+    base::fail<shape_error>("{}: axis {} differs: {} and {}", op, axis, a.shape(), b.shape());
 }
 
 // a and b in their common dtype, with `axis` last, broadcast against each other.
@@ -230,16 +229,12 @@ std::vector<array> vectors_last(const array& a, const array& b, integer axis, st
 
 }  // namespace
 
-array einsum(std::string_view subscripts, std::span<const array> operands) {
+array einsum(std::string_view subscripts, array_list operands) {
   return named("einsum", [&] {
     std::vector<shape> shapes;
     for (const array& a : operands) shapes.push_back(graph::get(a, "einsum").extents);
     return contract(op::parse_einsum(subscripts, shapes), operands, "einsum");
   });
-}
-
-array einsum(std::string_view subscripts, std::initializer_list<array> operands) {
-  return einsum(subscripts, std::span(operands.begin(), operands.size()));
 }
 
 array tensordot(const array& a, const array& b, const shape& axes_a, const shape& axes_b) {
@@ -251,7 +246,7 @@ array tensordot(const array& a, const array& b, const shape& axes_a, const shape
              in_b.str();
     };
     if (axes_a.rank() != axes_b.rank())
-      throw value_error("tensordot: " + text() + " differ in number");
+      base::fail<value_error>("tensordot: {} differ in number", text());
     op::contraction c;
     c.inputs = {label_list(static_cast<std::size_t>(in_a.rank())),
                 label_list(static_cast<std::size_t>(in_b.rank()), -1)};
@@ -262,8 +257,8 @@ array tensordot(const array& a, const array& b, const shape& axes_a, const shape
       const int y = normalize_axis(axes_b[i], in_b.rank(), "tensordot");
       int& label = c.inputs[1][static_cast<std::size_t>(y)];
       if (has(paired, x) || label >= 0)
-        throw value_error("tensordot: " + text() + " repeat an axis");
-      if (in_a[x] != in_b[y]) throw shape_error("tensordot: " + text() + " differ in extent");
+        base::fail<value_error>("tensordot: {} repeat an axis", text());
+      if (in_a[x] != in_b[y]) base::fail<shape_error>("tensordot: {} differ in extent", text());
       paired |= label_set{1} << x;
       label = x;
     }
@@ -272,13 +267,11 @@ array tensordot(const array& a, const array& b, const shape& axes_a, const shape
     for (int label : joined(c.inputs[0], c.inputs[1]))
       if (!has(paired, label)) c.output.push_back(label);
     if (c.output.size() > static_cast<std::size_t>(max_rank))
-      throw shape_error("tensordot: " + text() + " leave more than " + std::to_string(max_rank) +
-                        " dimensions");
+      base::fail<shape_error>("tensordot: {} leave more than {} dimensions", text(), max_rank);
     for (int i = 0; i < in_a.rank(); ++i) c.extents[static_cast<std::size_t>(i)] = in_a[i];
     for (int i = 0; i < in_b.rank(); ++i)
       c.extents[static_cast<std::size_t>(c.inputs[1][static_cast<std::size_t>(i)])] = in_b[i];
-    const array operands[] = {a, b};
-    return contract(c, operands, "tensordot");
+    return contract(c, {a, b}, "tensordot");
   });
 }
 
@@ -286,8 +279,8 @@ array tensordot(const array& a, const array& b, int count) {
   return named("tensordot", [&] {
     const int rank = graph::get(a, "tensordot").extents.rank();
     if (count < 0 || count > rank || count > graph::get(b, "tensordot").extents.rank())
-      throw value_error("tensordot: cannot sum over " + std::to_string(count) + " axes of " +
-                        a.shape().str() + " and " + b.shape().str());
+      base::fail<value_error>("tensordot: cannot sum over {} axes of {} and {}", count, a.shape(),
+                              b.shape());
     shape axes_a, axes_b;
     for (int i = 0; i < count; ++i) {
       axes_a.push_back(rank - count + i);
@@ -299,8 +292,7 @@ array tensordot(const array& a, const array& b, int count) {
 
 array outer(const array& a, const array& b) {
   return named("outer", [&] {
-    const array operands[] = {a, b};
-    const dtype type = op::promote_operands(operands, op::row_kind::NUMERIC, "outer").type;
+    const dtype type = op::promote_operands({a, b}, op::row_kind::NUMERIC, "outer").type;
     graph::checked_elements({a.size(), b.size()}, type, "outer");
     return reshape(a, {-1, 1}) * reshape(b, {1, -1});
   });
@@ -324,8 +316,7 @@ array kron(const array& a, const array& b) {
     while (right.rank() < left.rank()) right.insert(0, 1);
     shape to = left;
     for (int i = 0; i < to.rank(); ++i) to[i] = graph::extent_product(to[i], right[i], "kron");
-    const array operands[] = {a, b};
-    graph::checked_elements(to, op::promote_operands(operands, op::row_kind::NUMERIC, "kron").type,
+    graph::checked_elements(to, op::promote_operands({a, b}, op::row_kind::NUMERIC, "kron").type,
                             "kron");
     if (2 * to.rank() > max_rank) {
       array repeated = reshape(a, left);
@@ -353,8 +344,8 @@ array cross(const array& a, const array& b, integer axis) {
   return named("cross", [&] {
     const std::vector<array> both = vectors_last(a, b, axis, "cross");
     if (both[0].dim(-1) != 3)
-      throw shape_error("cross: needs vectors of 3 along axis " + std::to_string(axis) + ", got " +
-                        a.shape().str() + " and " + b.shape().str());
+      base::fail<shape_error>("cross: needs vectors of 3 along axis {}, got {} and {}", axis,
+                              a.shape(), b.shape());
     const std::vector<array> x = unstack(both[0], -1);
     const std::vector<array> y = unstack(both[1], -1);
     const array parts[] = {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2],

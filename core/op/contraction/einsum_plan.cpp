@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/fail.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::op {
@@ -52,7 +53,7 @@ class einsum_parser {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw value_error("einsum: \"" + std::string(text_) + "\": " + what);
+    base::fail<value_error>("einsum: \"{}\": {}", text_, what);
   }
 
   std::vector<term> split_terms(std::string_view text) const {
@@ -98,9 +99,8 @@ class einsum_parser {
       if (first || known == 1)
         known = extents[i];
       else if (extents[i] != 1 && extents[i] != known)
-        throw shape_error("einsum: \"" + std::string(text_) + "\": " + name_of(label) +
-                          " has extents " + std::to_string(known) + " and " +
-                          std::to_string(extents[i]));
+        base::fail<shape_error>("einsum: \"{}\": {} has extents {} and {}", text_, name_of(label),
+                                known, extents[i]);
     }
     out_.inputs.push_back(std::move(labels));
   }
@@ -168,8 +168,8 @@ class cost_model {
 };
 
 [[noreturn]] void fail_rank() {
-  throw shape_error("einsum: every order of contractions needs more than " +
-                    std::to_string(max_rank) + " dimensions on the way");
+  base::fail<shape_error>(
+      "einsum: every order of contractions needs more than {} dimensions on the way", max_rank);
 }
 
 // The cheapest tree over all subsets of operands.

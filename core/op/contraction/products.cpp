@@ -36,8 +36,7 @@ array operator_layout(const array& a) {
   const graph::layout from = graph::layout_of(n);
   const shape strides = free_strides(n.extents, from.strides);
   if (!fits_operator(n.extents, strides) || strides[0] < 0) {
-    const array inputs[] = {a};
-    return graph::elementwise(TUTTI_OP_cast, n.type, inputs, "matmul");
+    return graph::elementwise(TUTTI_OP_cast, n.type, {a}, "matmul");
   }
   if (strides == from.strides) return a;
   return graph::view(a, n.extents, {from.offset, strides}, graph::view_op::reshape);
@@ -77,10 +76,10 @@ bool multiplies(op::device_pointer device, dtype type) {
 
 // a [B,M,K] times b [B,K,N], whose strides may be 0 along B.
 array product3(const array& a, const array& b) {
-  const array inputs[] = {operator_layout(a), operator_layout(b)};
   const shape &left = a.shape(), &right = b.shape();
   return graph::operation(graph::operator_params(TUTTI_OPERATOR_MATMUL), a.dtype(),
-                          {left[0], left[1], right[2]}, inputs, "matmul");
+                          {left[0], left[1], right[2]}, {operator_layout(a), operator_layout(b)},
+                          "matmul");
 }
 
 // For complex numbers: products of the parts, which are fast on every backend.
@@ -100,8 +99,8 @@ array matmul(const array& a, const array& b) {
   const shape given_a = a.shape();
   const shape given_b = b.shape();
   if (given_a.rank() == 0 || given_b.rank() == 0)
-    throw shape_error("matmul: operands must have at least one dimension: " + given_a.str() +
-                      " x " + given_b.str());
+    base::fail<shape_error>("matmul: operands must have at least one dimension: {} x {}", given_a,
+                            given_b);
 
   // f16 and bf16 are summed in f32 either way; a device that accepts them directly reads half as
   // much.
@@ -122,7 +121,7 @@ array matmul(const array& a, const array& b) {
   const std::int64_t k = x.dim(-1);
   const std::int64_t n = y.dim(-1);
   if (k != y.dim(-2))
-    throw shape_error("matmul: inner dimensions differ: " + given_a.str() + " x " + given_b.str());
+    base::fail<shape_error>("matmul: inner dimensions differ: {} x {}", given_a, given_b);
 
   const shape batch_a = leading(x.shape());
   const shape batch_b = leading(y.shape());
@@ -130,8 +129,8 @@ array matmul(const array& a, const array& b) {
   try {
     batch = broadcast_shapes(batch_a, batch_b, "matmul");
   } catch (const shape_error&) {
-    throw shape_error("matmul: leading dimensions do not broadcast: " + given_a.str() + " x " +
-                      given_b.str());
+    base::fail<shape_error>("matmul: leading dimensions do not broadcast: {} x {}", given_a,
+                            given_b);
   }
   shape to = batch;
   if (given_a.rank() > 1) to.push_back(m);

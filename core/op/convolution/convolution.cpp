@@ -25,25 +25,21 @@ operands checked_operands(const array& x, const array& w, int spatial, const cha
   graph::get(x, label);
   graph::get(w, label);
   const dtype type = op::promote_operands(both, op::row_kind::FLOATING, label).type;
-  if (is_complex(type))
-    throw dtype_error(std::string(label) + ": not defined for " + std::string(name(type)));
+  if (is_complex(type)) base::fail<dtype_error>("{}: not defined for {}", label, type);
   const dtype compute = graph::compute_dtype(type);
   operands out{op::cast(x, compute, label), op::cast(w, compute, label), type};
   if (x.ndim() != spatial + 2 || w.ndim() != spatial + 2)
-    throw shape_error(std::string(label) + ": x and w must have " + std::to_string(spatial + 2) +
-                      " dimensions: " + x.shape().str() + " and " + w.shape().str());
+    base::fail<shape_error>("{}: x and w must have {} dimensions: {} and {}", label, spatial + 2,
+                            x.shape(), w.shape());
   return out;
 }
 
 void check_groups(std::int64_t groups, std::int64_t channels, std::int64_t outputs,
                   const char* label) {
-  if (groups < 1)
-    throw value_error(std::string(label) + ": groups must be at least 1, not " +
-                      std::to_string(groups));
+  if (groups < 1) base::fail<value_error>("{}: groups must be at least 1, not {}", label, groups);
   if (channels % groups != 0 || outputs % groups != 0)
-    throw shape_error(std::string(label) + ": " + std::to_string(groups) +
-                      " groups do not divide " + std::to_string(channels) + " channels and " +
-                      std::to_string(outputs) + " of the result");
+    base::fail<shape_error>("{}: {} groups do not divide {} channels and {} of the result", label,
+                            groups, channels, outputs);
 }
 
 // With steps of 1.
@@ -85,10 +81,8 @@ array convolution(const array& given_x, const array& given_w, const convolution_
   const std::int64_t channels = x.dim(last ? -1 : 1), outputs = w.dim(0), groups = options.groups;
   check_groups(groups, channels, outputs, label);
   if (w.dim(1) != channels / groups)
-    throw shape_error(std::string(label) + ": x " + x.shape().str() + " has " +
-                      std::to_string(channels / groups) + " channels in each of " +
-                      std::to_string(groups) + " groups, w " + w.shape().str() + " has " +
-                      std::to_string(w.dim(1)));
+    base::fail<shape_error>("{}: x {} has {} channels in each of {} groups, w {} has {}", label,
+                            x.shape(), channels / groups, groups, w.shape(), w.dim(1));
   shape extents, window;
   for (int i = 0; i < spatial; ++i) {
     extents.push_back(x.dim(i + (last ? 1 : 2)));
@@ -97,8 +91,7 @@ array convolution(const array& given_x, const array& given_w, const convolution_
   window_geometry g = op::resolve_windows(extents, window, options.stride, options.padding,
                                           options.dilation, label);
   if (options.mode > padding_mode::replicate)
-    throw value_error(std::string(label) + ": unknown padding mode " +
-                      std::to_string(static_cast<int>(options.mode)));
+    base::fail<value_error>("{}: unknown padding mode {}", label, static_cast<int>(options.mode));
   if (options.mode != padding_mode::zeros && g.has_padding()) {
     const pad_mode mode =
         options.mode == padding_mode::reflect ? pad_mode::reflect : pad_mode::edge;
@@ -124,8 +117,8 @@ array with_bias(const array& out, const array& bias, channel_order order, const 
   const bool last = order == channel_order::last;
   const std::int64_t channels = out.dim(last ? -1 : 1);
   if (bias.shape() != shape{channels})
-    throw shape_error(std::string(label) + ": a bias " + bias.shape().str() + " for " +
-                      std::to_string(channels) + " channels of the result");
+    base::fail<shape_error>("{}: a bias {} for {} channels of the result", label, bias.shape(),
+                            channels);
   if (last) return out + bias;
   shape column = {channels};
   for (int i = 2; i < out.ndim(); ++i) column.push_back(1);
@@ -149,13 +142,12 @@ array transposed(const array& given_x, const array& given_w,
   const bool last = options.order == channel_order::last;
   const auto [x, w, type] = checked_operands(given_x, given_w, spatial, label);
   const std::int64_t channels = x.dim(last ? -1 : 1), groups = options.groups;
-  const std::string name = label;
   check_groups(groups, channels, 0, label);
   if (w.dim(0) != channels)
-    throw shape_error(name + ": x " + x.shape().str() + " has " + std::to_string(channels) +
-                      " channels, w " + w.shape().str() + " has " + std::to_string(w.dim(0)));
+    base::fail<shape_error>("{}: x {} has {} channels, w {} has {}", label, x.shape(), channels,
+                            w.shape(), w.dim(0));
   if (options.padding.rule() != padding_rule::valid)
-    throw value_error(name + ": padding by a rule is not defined");
+    base::fail<value_error>("{}: padding by a rule is not defined", label);
   const shape stride = op::axis_values(options.stride.values(), spatial, 1, "stride", label);
   const shape dilation = op::axis_values(options.dilation.values(), spatial, 1, "dilation", label);
   const shape added =
@@ -166,15 +158,15 @@ array transposed(const array& given_x, const array& given_w,
   for (int i = 0; i < spatial; ++i) {
     const std::int64_t extent = x.dim(i + (last ? 1 : 2)), taps = w.dim(i + 2);
     if (added[i] >= std::max(stride[i], dilation[i]))
-      throw value_error(name + ": output_padding " + added.str() + " must be less than stride " +
-                        stride.str() + " or dilation " + dilation.str());
-    if (taps == 0) throw shape_error(name + ": a window without elements: " + w.shape().str());
+      base::fail<value_error>("{}: output_padding {} must be less than stride {} or dilation {}",
+                              label, added, stride, dilation);
+    if (taps == 0) base::fail<shape_error>("{}: a window without elements: {}", label, w.shape());
     window.push_back(taps);
     const std::int64_t cut = graph::extent_sum(before[i], after[i], label);
     places.push_back(transposed_places(extent, taps, stride[i], dilation[i], cut, added[i], label));
     if (places.back() < 0)
-      throw shape_error(name + ": padding cuts off more than there is of " + x.shape().str() +
-                        " with windows " + w.shape().str());
+      base::fail<shape_error>("{}: padding cuts off more than there is of {} with windows {}",
+                              label, x.shape(), w.shape());
   }
   tutti_convolution_params p = plain;
   set(p.dilation, dilation, spatial, 1);

@@ -12,8 +12,7 @@ namespace {
 array operand(const array& a, const char* label) {
   const shape strides = graph::layout_of(*a.node()).strides;
   if (std::none_of(strides.begin(), strides.end(), [](std::int64_t s) { return s < 0; })) return a;
-  const array inputs[] = {a};
-  return graph::elementwise(TUTTI_OP_cast, a.dtype(), inputs, label);
+  return graph::elementwise(TUTTI_OP_cast, a.dtype(), {a}, label);
 }
 
 }  // namespace

@@ -16,14 +16,12 @@ bool window_geometry::has_padding() const {
 shape axis_values(const shape& given, int spatial, std::int64_t least, const char* what,
                   const char* label) {
   if (given.rank() != 1 && given.rank() != spatial)
-    throw value_error(std::string(label) + ": " + what + " " + given.str() + " for " +
-                      std::to_string(spatial) + " spatial axes");
+    base::fail<value_error>("{}: {} {} for {} spatial axes", label, what, given, spatial);
   shape all;
   for (int i = 0; i < spatial; ++i) {
     all.push_back(given[given.rank() == 1 ? 0 : i]);
     if (all.back() < least)
-      throw value_error(std::string(label) + ": " + what + " " + given.str() +
-                        " must be at least " + std::to_string(least));
+      base::fail<value_error>("{}: {} {} must be at least {}", label, what, given, least);
   }
   return all;
 }
@@ -39,8 +37,7 @@ window_geometry resolve_windows(const shape& extents, const shape& window, const
   g.before = axis_values(padding.before(), g.spatial, 0, "padding", label);
   g.after = axis_values(padding.after(), g.spatial, 0, "padding", label);
   for (int i = 0; i < g.spatial; ++i) {
-    if (window[i] < 1)
-      throw shape_error(std::string(label) + ": a window without elements: " + window.str());
+    if (window[i] < 1) base::fail<shape_error>("{}: a window without elements: {}", label, window);
     const std::int64_t reach =
         graph::extent_sum(graph::extent_product(window[i] - 1, g.dilation[i], label), 1, label);
     g.beyond.push_back(0);
@@ -57,9 +54,8 @@ window_geometry resolve_windows(const shape& extents, const shape& window, const
     const std::int64_t padded =
         graph::extent_sum(graph::extent_sum(extents[i], g.before[i], label), g.after[i], label);
     if (padded < reach)
-      throw shape_error(std::string(label) + ": a window of " + std::to_string(reach) + " over " +
-                        std::to_string(padded) + " elements along spatial axis " +
-                        std::to_string(i) + " of " + extents.str());
+      base::fail<shape_error>("{}: a window of {} over {} elements along spatial axis {} of {}",
+                              label, reach, padded, i, extents);
     g.places.push_back((padded - reach) / g.stride[i] + 1);
     if (!ceil_mode || (padded - reach) % g.stride[i] == 0) continue;
     const std::int64_t start = graph::extent_product(g.places[i], g.stride[i], label);

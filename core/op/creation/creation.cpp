@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Creation of arrays and grids: constants use no memory until it is needed.
-#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
@@ -22,7 +21,7 @@ bool is_exact_integer(double value) {
 
 void require_range_dtype(dtype type) {
   if (is_bool(type) || is_complex(type))
-    throw dtype_error("arange: needs an integer or floating dtype, got " + std::string(name(type)));
+    base::fail<dtype_error>("arange: needs an integer or floating dtype, got {}", type);
 }
 
 // first + step * [0, count) in i64, then in `type`; the caller has ensured that i64 suffices.
@@ -33,8 +32,7 @@ array integer_range(std::int64_t first, std::int64_t step, std::int64_t count, d
                    static_cast<std::uint64_t>(std::max<std::int64_t>(count - 1, 0));
   const auto last = static_cast<std::int64_t>(static_cast<std::uint64_t>(first) + far);
   if (is_integral(type) && count > 0 && !(op::holds(type, first) && op::holds(type, last)))
-    throw value_error("arange: " + std::to_string(first) + " to " + std::to_string(last) +
-                      " does not fit " + std::string(name(type)));
+    base::fail<value_error>("arange: {} to {} does not fit {}", first, last, type);
   array values = graph::iota({count}, &detail::get(on), "arange");
   if (step != 1) values = values * step;
   if (first != 0) values = values + first;
@@ -98,8 +96,7 @@ array ones_like(const array& a, std::optional<dtype> type) {
 
 array arange(double start, double stop, double step, dtype type, const device& on) {
   const auto fail = [&](const char* what) {
-    throw value_error(
-        fmt::format("arange: {}: from {} to {} in steps of {}", what, start, stop, step));
+    base::fail<value_error>("arange: {}: from {} to {} in steps of {}", what, start, stop, step);
   };
   if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(step))
     fail("bounds must be finite");
@@ -123,9 +120,7 @@ array arange(double start, double stop, double step, dtype type, const device& o
 
 array arange(std::int64_t start, std::int64_t stop, std::int64_t step, dtype type,
              const device& on) {
-  if (step == 0)
-    throw value_error("arange: the step is zero: from " + std::to_string(start) + " to " +
-                      std::to_string(stop));
+  if (step == 0) base::fail<value_error>("arange: the step is zero: from {} to {}", start, stop);
   require_range_dtype(type);
   // Unsigned, because the distance may exceed the signed range.
   const auto low = static_cast<std::uint64_t>(step > 0 ? start : stop);
@@ -135,8 +130,8 @@ array arange(std::int64_t start, std::int64_t stop, std::int64_t step, dtype typ
       step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
   const std::uint64_t count = none ? 0 : (high - low - 1) / width + 1;
   if (count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    throw value_error(
-        fmt::format("arange: too many elements: from {} to {} in steps of {}", start, stop, step));
+    base::fail<value_error>("arange: too many elements: from {} to {} in steps of {}", start, stop,
+                            step);
   return integer_range(start, step, static_cast<std::int64_t>(count), type, on);
 }
 
@@ -145,22 +140,21 @@ array eye(std::int64_t n, dtype type, const device& on) { return eye(n, n, 0, ty
 array eye(std::int64_t rows, std::int64_t columns, std::int64_t offset, dtype type,
           const device& on) {
   if (rows < 0 || columns < 0)
-    throw value_error("eye: the extents " + std::to_string(rows) + " and " +
-                      std::to_string(columns) + " must not be negative");
+    base::fail<value_error>("eye: the extents {} and {} must not be negative", rows, columns);
   for (const shape& made : {shape{rows, columns}, shape{rows}, shape{columns}})
     graph::checked_elements(made, made.rank() == 1 ? dtype::i64 : type, "eye");
   const array row = arange(rows, dtype::i64, on), column = arange(columns, dtype::i64, on);
   return op::cast(equal(expand_dims(row, 1) + offset, column), type, "eye");
 }
 
-std::vector<array> meshgrid(std::span<const array> vectors, mesh_order order) {
+std::vector<array> meshgrid(array_list vectors, mesh_order order) {
   return named("meshgrid", [&] {
     const int count = static_cast<int>(vectors.size());
     shape grid;
     for (const array& v : vectors) {
       const shape& extents = graph::get(v, "meshgrid").extents;
       if (extents.rank() > 1)
-        throw shape_error("meshgrid: needs vectors, got shape " + extents.str());
+        base::fail<shape_error>("meshgrid: needs vectors, got shape {}", extents);
       grid.push_back(v.size());
     }
     const bool swapped = order == mesh_order::xy && count > 1;
@@ -177,22 +171,17 @@ std::vector<array> meshgrid(std::span<const array> vectors, mesh_order order) {
   });
 }
 
-std::vector<array> meshgrid(std::initializer_list<array> vectors, mesh_order order) {
-  return meshgrid(std::span(vectors.begin(), vectors.size()), order);
-}
-
 array linspace(double start, double stop, std::int64_t count, bool endpoint, dtype type,
                const device& on) {
-  if (!is_floating(type))
-    throw dtype_error("linspace: needs a floating dtype, got " + std::string(name(type)));
-  if (count < 0) throw value_error("linspace: the count " + std::to_string(count) + " is negative");
+  if (!is_floating(type)) base::fail<dtype_error>("linspace: needs a floating dtype, got {}", type);
+  if (count < 0) base::fail<value_error>("linspace: the count {} is negative", count);
   graph::checked_elements({count}, dtype::i64, "linspace");
   const dtype compute = graph::compute_dtype(type);
   const double largest = compute == dtype::f64 ? std::numeric_limits<double>::max()
                                                : std::numeric_limits<float>::max();
   if (!(std::fabs(start) <= largest && std::fabs(stop) <= largest))
-    throw value_error(fmt::format("linspace: needs bounds that are finite in {}, got {} and {}",
-                                  name(compute), start, stop));
+    base::fail<value_error>("linspace: needs bounds that are finite in {}, got {} and {}", compute,
+                            start, stop);
   const std::int64_t gaps = std::max<std::int64_t>(endpoint ? count - 1 : count, 1);
   // In quarters if the whole distance overflows.
   const double part = std::fabs(start) > largest / 4 || std::fabs(stop) > largest / 4 ? 0.25 : 1;

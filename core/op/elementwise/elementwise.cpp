@@ -35,11 +35,11 @@ using base::named;
 #undef TUTTI_OP
 
 array where(const array& condition, const array& b, const array& c) {
-  const array choices[] = {b, c};
-  const op::common_type common = op::promote_operands(choices, op::row_kind::ANY, "where");
-  const array inputs[] = {op::cast(condition, dtype::boolean, "where"),
-                          op::cast(b, common.type, "where"), op::cast(c, common.type, "where")};
-  return graph::elementwise(TUTTI_OP_where, common.type, inputs, "where");
+  const op::common_type common = op::promote_operands({b, c}, op::row_kind::ANY, "where");
+  return graph::elementwise(TUTTI_OP_where, common.type,
+                            {op::cast(condition, dtype::boolean, "where"),
+                             op::cast(b, common.type, "where"), op::cast(c, common.type, "where")},
+                            "where");
 }
 
 array clip(const array& a, const std::optional<array>& low, const std::optional<array>& high) {
@@ -51,8 +51,7 @@ array clip(const array& a, const std::optional<array>& low, const std::optional<
 }
 
 array positive(const array& a) {
-  const array operands[] = {a};
-  const op::common_type common = op::promote_operands(operands, op::row_kind::NUMERIC, "positive");
+  const op::common_type common = op::promote_operands({a}, op::row_kind::NUMERIC, "positive");
   return common.weak ? a : op::cast(a, common.type, "positive");
 }
 
@@ -70,13 +69,9 @@ array truncate_divide(const array& a, const array& b) {
   });
 }
 
-dtype result_type(std::span<const array> operands) {
+dtype result_type(array_list operands) {
   if (operands.empty()) throw value_error("result_type: no operands are given");
   return op::promote_operands(operands, op::row_kind::ANY, "result_type").type;
-}
-
-dtype result_type(std::initializer_list<array> operands) {
-  return result_type(std::span(operands.begin(), operands.size()));
 }
 
 array angle(const array& a) {
@@ -91,9 +86,7 @@ array relu(const array& a) {
 }
 
 array sigmoid(const array& a) {
-  const array operands[] = {a};
-  const op::common_type common =
-      op::promote_operands(operands, op::row_kind::REAL_FLOATING, "sigmoid");
+  const op::common_type common = op::promote_operands({a}, op::row_kind::REAL_FLOATING, "sigmoid");
   const array x = common.weak ? a * 1.0 : op::cast(a, common.type, "sigmoid");
   // exp never overflows here, neither in the value nor in the gradient.
   const array is_negative = x < 0;

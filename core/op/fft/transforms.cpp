@@ -19,8 +19,7 @@ array fourier3(const array& x, const tutti_fft_params& p, const char* label) {
   extents[1] = static_cast<std::int64_t>(p.fft == TUTTI_FFT_REAL ? p.length / 2 + 1 : p.length);
   const dtype type =
       p.fft == TUTTI_FFT_HERMITIAN ? real_dtype(x.dtype()) : complex_dtype(x.dtype());
-  const array inputs[] = {x};
-  return graph::operation({TUTTI_OPERATOR_FFT, p, label}, type, extents, inputs, label);
+  return graph::operation({TUTTI_OPERATOR_FFT, p, label}, type, extents, {x}, label);
 }
 
 array fitted3(const array& a, std::int64_t length) {
@@ -41,8 +40,7 @@ array as_operand(const array& x, operand_kind kind, const char* op) {
   const bool real = kind == operand_kind::real;
   const dtype type = real ? op::real_floating_type_of(x, op) : op::floating_type_of(x, op);
   if (type == dtype::f16 || type == dtype::bf16)
-    throw dtype_error(std::string(op) + ": " + std::string(name(type)) +
-                      " is not supported; convert to f32");
+    base::fail<dtype_error>("{}: {} is not supported; convert to f32", op, type);
   return op::cast(x, real ? type : complex_dtype(type), op);
 }
 
@@ -62,8 +60,8 @@ double scale_of(std::int64_t points, norm by, bool backward, const char* op) {
     case norm::forward:
       return backward ? 1 : 1 / n;
   }
-  throw value_error(std::string(op) + ": norm " + std::to_string(static_cast<int>(by)) +
-                    " is none of backward, ortho, forward");
+  base::fail<value_error>("{}: norm {} is none of backward, ortho, forward", op,
+                          static_cast<int>(by));
 }
 
 // Of as_operand().
@@ -76,8 +74,8 @@ array transform(const array& x, const direction& how, const std::optional<std::i
                               : half && at.length < (std::int64_t{1} << 61) ? 2 * (at.length - 1)
                                                                             : at.length;
   if (points < 1)
-    throw value_error(std::string(op) + ": a transform of " + std::to_string(points) +
-                      " points along axis " + std::to_string(at.axis) + " of " + x.shape().str());
+    base::fail<value_error>("{}: a transform of {} points along axis {} of {}", op, points, at.axis,
+                            x.shape());
   const tutti_fft_params p{0, how.fft, how.inverse ? 1u : 0u, static_cast<std::uint64_t>(points),
                            scale_of(points, by, how.backward, op)};
   shape extents = x.shape();
@@ -106,12 +104,11 @@ std::vector<axis_length> axes_of(const array& x, const lengths& s, const axis_li
   if (!axes.given()) {
     const int count = s ? s->rank() : rank;
     if (count > rank)
-      throw value_error(std::string(op) + ": lengths " + s->str() + " for an array of shape " +
-                        x.shape().str());
+      base::fail<value_error>("{}: lengths {} for an array of shape {}", op, *s, x.shape());
     for (int i = rank - count; i < rank; ++i) chosen.push_back(i);
   }
   if (s && s->rank() != chosen.rank())
-    throw value_error(std::string(op) + ": lengths " + s->str() + " for axes " + chosen.str());
+    base::fail<value_error>("{}: lengths {} for axes {}", op, *s, chosen);
   std::vector<axis_length> all;
   for (int i = 0; i < chosen.rank(); ++i) {
     axis_length a{normalize_axis(chosen[i], rank, op), {}};
@@ -123,6 +120,10 @@ std::vector<axis_length> axes_of(const array& x, const lengths& s, const axis_li
 
 constexpr direction forward{TUTTI_FFT_COMPLEX, false, false};
 constexpr direction inverse{TUTTI_FFT_COMPLEX, true, true};
+constexpr direction to_half{TUTTI_FFT_REAL, false, false};
+constexpr direction from_half{TUTTI_FFT_HERMITIAN, true, true};
+constexpr direction hermitian{TUTTI_FFT_HERMITIAN, false, false};
+constexpr direction to_hermitian{TUTTI_FFT_REAL, true, true};
 
 array complex_axes(const array& x, const lengths& s, const axis_list& axes, const direction& how,
                    norm by, const char* op) {
@@ -136,8 +137,7 @@ array complex_axes(const array& x, const lengths& s, const axis_list& axes, cons
 
 // The last of the axes of a real transform.
 axis_length take_last(std::vector<axis_length>& all, const array& x, const char* op) {
-  if (all.empty())
-    throw value_error(std::string(op) + ": no axis of an array of shape " + x.shape().str());
+  if (all.empty()) base::fail<value_error>("{}: no axis of an array of shape {}", op, x.shape());
   const axis_length last = all.back();
   all.pop_back();
   return last;
@@ -147,7 +147,7 @@ array real_axes(const array& x, const lengths& s, const axis_list& axes, norm by
   array y = as_operand(x, operand_kind::real, op);
   std::vector<axis_length> all = axes_of(y, s, axes, op);
   const axis_length last = take_last(all, y, op);
-  y = transform(y, {TUTTI_FFT_REAL, false, false}, last.points, last.axis, by, op);
+  y = transform(y, to_half, last.points, last.axis, by, op);
   for (std::size_t i = all.size(); i-- > 0;)
     y = transform(y, forward, all[i].points, all[i].axis, by, op);
   return y;
@@ -159,16 +159,15 @@ array hermitian_axes(const array& x, const lengths& s, const axis_list& axes, no
   std::vector<axis_length> all = axes_of(y, s, axes, op);
   const axis_length last = take_last(all, y, op);
   for (const axis_length& a : all) y = transform(y, inverse, a.points, a.axis, by, op);
-  return transform(y, {TUTTI_FFT_HERMITIAN, true, true}, last.points, last.axis, by, op);
+  return transform(y, from_half, last.points, last.axis, by, op);
 }
 
 // The integers from `first` on, divided.
 array frequencies(std::int64_t n, std::int64_t count, double d, dtype type, const device& on,
                   bool wraps, const char* op) {
-  if (n < 1) throw value_error(std::string(op) + ": " + std::to_string(n) + " points");
+  if (n < 1) base::fail<value_error>("{}: {} points", op, n);
   if (type != dtype::f32 && type != dtype::f64)
-    throw dtype_error(std::string(op) + ": the dtype is f32 or f64, not " +
-                      std::string(name(type)));
+    base::fail<dtype_error>("{}: the dtype is f32 or f64, not {}", op, type);
   graph::checked_elements({count}, dtype::i64, op);
   array k = arange(std::int64_t{0}, count, std::int64_t{1}, dtype::i64, on);
   if (wraps) k = where(k * 2 >= n + n % 2, k - n, k);
@@ -191,55 +190,30 @@ array shifted(const array& x, const axis_list& axes, bool back, const char* op) 
 
 }  // namespace
 
-array fft(const array& x, length n, integer axis, norm by) {
-  return transform(as_operand(x, operand_kind::complex, "fft"), forward, value_of(n), axis, by,
-                   "fft");
-}
-array ifft(const array& x, length n, integer axis, norm by) {
-  return transform(as_operand(x, operand_kind::complex, "ifft"), inverse, value_of(n), axis, by,
-                   "ifft");
-}
-array rfft(const array& x, length n, integer axis, norm by) {
-  return transform(as_operand(x, operand_kind::real, "rfft"), {TUTTI_FFT_REAL, false, false},
-                   value_of(n), axis, by, "rfft");
-}
-array irfft(const array& x, length n, integer axis, norm by) {
-  return transform(as_operand(x, operand_kind::complex, "irfft"), {TUTTI_FFT_HERMITIAN, true, true},
-                   value_of(n), axis, by, "irfft");
-}
-array hfft(const array& x, length n, integer axis, norm by) {
-  return transform(as_operand(x, operand_kind::complex, "hfft"),
-                   {TUTTI_FFT_HERMITIAN, false, false}, value_of(n), axis, by, "hfft");
-}
-array ihfft(const array& x, length n, integer axis, norm by) {
-  return transform(as_operand(x, operand_kind::real, "ihfft"), {TUTTI_FFT_REAL, true, true},
-                   value_of(n), axis, by, "ihfft");
-}
-
-array fftn(const array& x, const lengths& s, const axis_list& axes, norm by) {
-  return complex_axes(x, s, axes, forward, by, "fftn");
-}
-array ifftn(const array& x, const lengths& s, const axis_list& axes, norm by) {
-  return complex_axes(x, s, axes, inverse, by, "ifftn");
-}
-array rfftn(const array& x, const lengths& s, const axis_list& axes, norm by) {
-  return real_axes(x, s, axes, by, "rfftn");
-}
-array irfftn(const array& x, const lengths& s, const axis_list& axes, norm by) {
-  return hermitian_axes(x, s, axes, by, "irfftn");
-}
-array fft2(const array& x, const lengths& s, const axis_list& axes, norm by) {
-  return complex_axes(x, s, axes, forward, by, "fft2");
-}
-array ifft2(const array& x, const lengths& s, const axis_list& axes, norm by) {
-  return complex_axes(x, s, axes, inverse, by, "ifft2");
-}
-array rfft2(const array& x, const lengths& s, const axis_list& axes, norm by) {
-  return real_axes(x, s, axes, by, "rfft2");
-}
-array irfft2(const array& x, const lengths& s, const axis_list& axes, norm by) {
-  return hermitian_axes(x, s, axes, by, "irfft2");
-}
+#define TUTTI_FFT(name, kind, how)                                                                 \
+  array name(const array& x, length n, integer axis, norm by) {                                    \
+    return transform(as_operand(x, operand_kind::kind, #name), how, value_of(n), axis, by, #name); \
+  }
+#define TUTTI_FFT_AXES(name, function, ...)                                      \
+  array name(const array& x, const lengths& s, const axis_list& axes, norm by) { \
+    return function(x, s, axes, __VA_ARGS__ __VA_OPT__(, ) by, #name);           \
+  }
+TUTTI_FFT(fft, complex, forward)
+TUTTI_FFT(ifft, complex, inverse)
+TUTTI_FFT(rfft, real, to_half)
+TUTTI_FFT(irfft, complex, from_half)
+TUTTI_FFT(hfft, complex, hermitian)
+TUTTI_FFT(ihfft, real, to_hermitian)
+TUTTI_FFT_AXES(fft2, complex_axes, forward)
+TUTTI_FFT_AXES(fftn, complex_axes, forward)
+TUTTI_FFT_AXES(ifft2, complex_axes, inverse)
+TUTTI_FFT_AXES(ifftn, complex_axes, inverse)
+TUTTI_FFT_AXES(rfft2, real_axes)
+TUTTI_FFT_AXES(rfftn, real_axes)
+TUTTI_FFT_AXES(irfft2, hermitian_axes)
+TUTTI_FFT_AXES(irfftn, hermitian_axes)
+#undef TUTTI_FFT
+#undef TUTTI_FFT_AXES
 
 array fftfreq(integer n, double d, dtype type, const device& on) {
   return frequencies(n, n, d, type, on, true, "fftfreq");

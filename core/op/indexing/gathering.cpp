@@ -20,7 +20,7 @@ shape with_rest(const shape& first, const shape& extents, int from) {
   return out;
 }
 
-array joined_index(std::span<const array> indices, const shape& extents, std::string_view op) {
+array joined_index(array_list indices, const shape& extents, std::string_view op) {
   array place;
   std::int64_t leading = 1;
   for (int k = 0; k < static_cast<int>(indices.size()); ++k) {
@@ -40,14 +40,13 @@ array joined_index(std::span<const array> indices, const shape& extents, std::st
 
 }  // namespace op
 
-array index_with(const array& a, std::span<const array> indices) {
+array index_with(const array& a, array_list indices) {
   return named("index_with", [&] {
     const graph::node& n = graph::get(a, "index_with");
     const int count = static_cast<int>(indices.size());
     if (count == 0) throw value_error("index_with: no indices are given");
     if (count > n.extents.rank())
-      throw index_error("index_with: " + std::to_string(count) + " indices for an array of shape " +
-                        n.extents.str());
+      base::fail<index_error>("index_with: {} indices for an array of shape {}", count, n.extents);
     const std::vector<array> given = broadcast_arrays(indices);
     const shape picked = given[0].shape();
     const shape to = op::with_rest(picked, n.extents, count);
@@ -63,10 +62,6 @@ array index_with(const array& a, std::span<const array> indices) {
   });
 }
 
-array index_with(const array& a, std::initializer_list<array> indices) {
-  return index_with(a, std::span(indices.begin(), indices.size()));
-}
-
 array mask_select(const array& a, const array& mask) {
   const shape& extents = graph::get(a, "mask_select").extents;
   const shape& of_mask = graph::get(mask, "mask_select").extents;
@@ -74,8 +69,8 @@ array mask_select(const array& a, const array& mask) {
   bool fits = rank <= extents.rank();
   for (int i = 0; fits && i < rank; ++i) fits = of_mask[i] == extents[i];
   if (!fits)
-    throw shape_error("mask_select: a mask of shape " + of_mask.str() +
-                      " does not fit the leading axes of " + extents.str());
+    base::fail<shape_error>("mask_select: a mask of shape {} does not fit the leading axes of {}",
+                            of_mask, extents);
   detail::require_host_memory("mask_select", static_cast<std::uint64_t>(mask.size()), 1);
   const array truth =
       op::cast(op::cast(mask, dtype::boolean, "mask_select"), dtype::u8, "mask_select");
@@ -94,8 +89,8 @@ array masked_fill(const array& a, const array& mask, const array& value) {
     for (const array* other : {&mask, &value})
       if (broadcast_shapes(graph::get(*other, "masked_fill").extents, extents, "masked_fill") !=
           extents)
-        throw shape_error("masked_fill: " + other->shape().str() + " does not broadcast to " +
-                          extents.str());
+        base::fail<shape_error>("masked_fill: {} does not broadcast to {}", other->shape(),
+                                extents);
     return where(mask, op::cast(value, type, "masked_fill"), op::cast(a, type, "masked_fill"));
   });
 }

@@ -12,9 +12,7 @@ namespace op {
 
 array index_values(const array& indices, std::string_view op) {
   const dtype type = type_of(indices, op);
-  if (!is_integral(type))
-    throw dtype_error(std::string(op) + ": indices must be integers, got " +
-                      std::string(name(type)));
+  if (!is_integral(type)) base::fail<dtype_error>("{}: indices must be integers, got {}", op, type);
   const bool wide = type == dtype::i64 || type == dtype::u64 || type == dtype::u32;
   if (type != dtype::u64) return cast(indices, wide ? dtype::i64 : dtype::i32, op);
   // Values beyond i64 must not wrap to a valid index.
@@ -45,9 +43,8 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
       range = exact_range(given, values);
       if (range->first < -extent || range->second >= extent) {
         const std::int64_t bad = range->first < -extent ? range->first : range->second;
-        throw index_error(std::string(op) + ": index " + std::to_string(bad) +
-                          " is out of range for axis " + std::to_string(axis) + " of " + of.str() +
-                          ", extent " + std::to_string(extent));
+        base::fail<index_error>("{}: index {} is out of range for axis {} of {}, extent {}", op,
+                                bad, axis, of, extent);
       }
     } else if (!range) {
       range = {-extent, extent - 1};
@@ -60,9 +57,9 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
 }
 
 array take_rows(const array& x, const array& index) {
-  const array inputs[] = {contiguous(x), contiguous(index)};
   const array y = graph::operation(graph::operator_params(TUTTI_OPERATOR_TAKE), x.dtype(),
-                                   {x.dim(0), index.size(), x.dim(2)}, inputs, "take");
+                                   {x.dim(0), index.size(), x.dim(2)},
+                                   {contiguous(x), contiguous(index)}, "take");
   y.node()->range = x.node()->range;
   return y;
 }
@@ -100,8 +97,8 @@ graph::operator_params scatter_by(scatter_mode mode) {
 }  // namespace
 
 array scatter_into(const array& base, const array& updates, const array& index, scatter_mode mode) {
-  const array inputs[] = {base, contiguous(updates), contiguous(index)};
-  return graph::operation(scatter_by(mode), base.dtype(), base.shape(), inputs, "scatter");
+  return graph::operation(scatter_by(mode), base.dtype(), base.shape(),
+                          {base, contiguous(updates), contiguous(index)}, "scatter");
 }
 
 }  // namespace op
@@ -131,7 +128,7 @@ array take(const array& a, const array& indices, integer axis) {
 }
 
 array one_hot(const array& indices, std::int64_t depth, dtype type) {
-  if (depth < 0) throw value_error("one_hot: depth " + std::to_string(depth) + " is negative");
+  if (depth < 0) base::fail<value_error>("one_hot: depth {} is negative", depth);
   array index = op::index_values(indices, "one_hot");
   graph::checked_elements(op::with_rest(index.shape(), {depth}, 0), type, "one_hot");
   if (!op::holds(index.dtype(), depth)) index = op::cast(index, dtype::i64, "one_hot");

@@ -15,13 +15,12 @@ namespace {
 // Dtypes promote; those of min and max must have an order, those of add and multiply be numbers.
 dtype common_type(const array& a, const array& updates, scatter_mode mode, std::string_view op) {
   if (mode > scatter_mode::max)
-    throw value_error(std::string(op) + ": unknown mode " + std::to_string(static_cast<int>(mode)));
-  const array operands[] = {a, updates};
+    base::fail<value_error>("{}: unknown mode {}", op, static_cast<int>(mode));
   const bool ordered = mode == scatter_mode::min || mode == scatter_mode::max;
   const op::row_kind kind = mode == scatter_mode::set ? op::row_kind::ANY
                             : ordered                 ? op::row_kind::REAL
                                                       : op::row_kind::NUMERIC;
-  return op::promote_operands(operands, kind, op).type;
+  return op::promote_operands({a, updates}, kind, op).type;
 }
 
 array fitting(const array& updates, const shape& places, std::string_view op) {
@@ -29,8 +28,8 @@ array fitting(const array& updates, const shape& places, std::string_view op) {
   const bool fits = offered.size() == 0 ? offered == places || places.size() == 0
                                         : broadcast_shapes(offered, places, op) == places;
   if (!fits)
-    throw shape_error(std::string(op) + ": updates of shape " + offered.str() +
-                      " do not fit the places " + places.str());
+    base::fail<shape_error>("{}: updates of shape {} do not fit the places {}", op, offered,
+                            places);
   return broadcast_to(updates, places);
 }
 
@@ -54,7 +53,7 @@ array scatter_axis(const array& a, const array& indices, const array& updates, i
                    scatter_mode mode, std::string_view op) {
   return named(op, [&] {
     const shape& from = graph::get(a, op).extents;
-    if (from.rank() == 0) throw shape_error(std::string(op) + ": a 0-d array has no axis");
+    if (from.rank() == 0) base::fail<shape_error>("{}: a 0-d array has no axis", op);
     const op::along at(from, axis, op);
     const shape& picked = graph::get(indices, op).extents;
     shape places;
@@ -86,16 +85,14 @@ TUTTI_SCATTER(min)
 TUTTI_SCATTER(max)
 #undef TUTTI_SCATTER
 
-array index_put(const array& a, std::span<const array> indices, const array& values,
-                scatter_mode mode) {
+array index_put(const array& a, array_list indices, const array& values, scatter_mode mode) {
   return named("index_put", [&] {
     constexpr std::string_view op = "index_put";
     const shape& extents = graph::get(a, op).extents;
     const int count = static_cast<int>(indices.size());
     if (count == 0) throw value_error("index_put: no indices are given");
     if (count > extents.rank())
-      throw index_error("index_put: " + std::to_string(count) + " indices for an array of shape " +
-                        extents.str());
+      base::fail<index_error>("index_put: {} indices for an array of shape {}", count, extents);
     shape picked;
     for (const array& i : indices) picked = broadcast_shapes(picked, graph::get(i, op).extents, op);
     const array updates = fitting(values, op::with_rest(picked, extents, count), op);
@@ -109,11 +106,6 @@ array index_put(const array& a, std::span<const array> indices, const array& val
     return scattered(a, {1, leading, inner}, op::joined_index(indices, extents, op), updates, mode,
                      op);
   });
-}
-
-array index_put(const array& a, std::initializer_list<array> indices, const array& values,
-                scatter_mode mode) {
-  return index_put(a, std::span(indices.begin(), indices.size()), values, mode);
 }
 
 array put(const array& a, const array& indices, const array& values, scatter_mode mode) {

@@ -20,8 +20,7 @@ namespace {
 using arrays = std::vector<array>;
 
 double relative_tolerance(const array& a, std::optional<double> given, std::string_view op) {
-  if (given && !(*given >= 0))
-    throw value_error(std::string(op) + ": rtol is " + std::to_string(*given));
+  if (given && !(*given >= 0)) base::fail<value_error>("{}: rtol is {}", op, *given);
   const auto longest = static_cast<double>(std::max(a.dim(-2), a.dim(-1)));
   return given ? *given : longest * finfo(real_dtype(a.dtype())).epsilon;
 }
@@ -54,14 +53,8 @@ array pseudo_inverse3(const array& a, double rtol, const char* label) {
 
 array norm_of_values(const array& x, matrix_order order) {
   const array s = svdvals(x);
-  switch (order) {
-    case matrix_order::nuclear:
-      return sum(s, -1);
-    case matrix_order::two:
-      return max(s, -1);
-    default:
-      return min(s, -1);
-  }
+  if (order == matrix_order::nuclear) return sum(s, -1);
+  return order == matrix_order::two ? max(s, -1) : min(s, -1);
 }
 
 array norm_of_sums(const array& x, matrix_order order) {
@@ -144,8 +137,8 @@ array matrix_norm(const array& x, matrix_order order, bool keepdims) {
     const array a = op::as_matrices(x, "matrix_norm");
     const bool sums = order == matrix_order::frobenius || order == matrix_order::nuclear;
     if (!sums && (a.dim(-1) == 0 || a.dim(-2) == 0))
-      throw shape_error("matrix_norm: no norm of this order of an empty matrix: " +
-                        a.shape().str());
+      base::fail<shape_error>("matrix_norm: no norm of this order of an empty matrix: {}",
+                              a.shape());
     const bool values = order == matrix_order::nuclear || order == matrix_order::two ||
                         order == matrix_order::minus_two;
     const array found = order == matrix_order::frobenius ? sqrt(sum(square(abs(a)), {-2, -1}))
@@ -163,7 +156,7 @@ array cond(const array& x, matrix_order order) {
       return matrix_norm(a, order) * matrix_norm(inv(a), order);
     }
     if (a.dim(-1) == 0 || a.dim(-2) == 0)
-      throw shape_error("cond: an empty matrix has no condition: " + a.shape().str());
+      base::fail<shape_error>("cond: an empty matrix has no condition: {}", a.shape());
     const array s = svdvals(a);
     const array largest = max(s, -1), smallest = min(s, -1);
     const array ratio = order == matrix_order::two ? largest / smallest : smallest / largest;
@@ -174,8 +167,7 @@ array cond(const array& x, matrix_order order) {
 
 lstsq_result lstsq(const array& a, const array& b, std::optional<double> rtol) {
   return named("lstsq", [&]() -> lstsq_result {
-    const array both[] = {a, b};
-    const dtype type = op::promote_operands(both, op::row_kind::FLOATING, "lstsq").type;
+    const dtype type = op::promote_operands({a, b}, op::row_kind::FLOATING, "lstsq").type;
     const array x = op::as_matrices(op::cast(a, type, "lstsq"), "lstsq");
     const double cut = relative_tolerance(x, rtol, "lstsq");
     const bool of_vector = b.ndim() == 1;
@@ -183,8 +175,8 @@ lstsq_result lstsq(const array& a, const array& b, std::optional<double> rtol) {
     if (of_vector) right = expand_dims(right, -1);
     right = op::as_matrices(right, "lstsq");
     if (right.dim(-2) != x.dim(-2))
-      throw shape_error("lstsq: the right side " + b.shape().str() + " does not fit the matrices " +
-                        a.shape().str());
+      base::fail<shape_error>("lstsq: the right side {} does not fit the matrices {}", b.shape(),
+                              a.shape());
     array solution = matmul(pinv(x, cut), right);
     array residuals = sum(square(abs(right - matmul(x, solution))), -2);
     if (of_vector) solution = squeeze(solution, -1), residuals = squeeze(residuals, -1);

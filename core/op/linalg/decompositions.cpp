@@ -16,15 +16,14 @@ using arrays = std::vector<array>;
 
 arrays matrix_call(tutti_operator number, graph::call_results::types results, const array& a,
                    const char* label) {
-  const array inputs[] = {contiguous(a)};
-  return graph::call(graph::operator_params(number, label), std::move(results), inputs, label);
+  return graph::call(graph::operator_params(number, label), std::move(results), {contiguous(a)},
+                     label);
 }
 
 array row_values(tutti_operator number, const array& a, dtype type, std::int64_t count,
                  const char* label) {
-  const array inputs[] = {contiguous(a)};
   return graph::operation(graph::operator_params(number, label), type, {a.shape()[0], count},
-                          inputs, label);
+                          {contiguous(a)}, label);
 }
 
 array ones_on_diagonal(std::int64_t n, const array& like) {
@@ -76,8 +75,8 @@ std::pair<array, array> qr3(const array& a, bool complete, const char* label) {
   const bool square = complete ? m <= n : true;
   if (graph::is_differentiated(a)) {
     if (!square)
-      throw value_error(std::string(label) + ": the complete form of " + a.shape().str() +
-                        " has no gradient, the reduced one has");
+      base::fail<value_error>("{}: the complete form of {} has no gradient, the reduced one has",
+                              label, a.shape());
     if (m >= n) return tall_qr(a, label);
     const slice all;
     const auto [q, first] = tall_qr(a({all, all, slice{0, m, 1}}), label);
@@ -174,8 +173,8 @@ singular_values svd3(const array& a, bool vectors, bool full, const char* label)
   if (!vectors && !differentiated)
     return {array(), row_values(TUTTI_OPERATOR_SVD, a, real, least, label), array()};
   if (full && differentiated && m != n)
-    throw value_error(std::string(label) + ": the full form of " + a.shape().str() +
-                      " has no gradient, the reduced one has");
+    base::fail<value_error>("{}: the full form of {} has no gradient, the reduced one has", label,
+                            a.shape());
   const std::int64_t k = full ? m : least, l = full ? n : least;
   const arrays parts = custom_vjp(
       [=](const arrays& v) {

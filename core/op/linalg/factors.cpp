@@ -95,10 +95,9 @@ packed_lu lu3(const array& a, bool must_be_regular, const char* label) {
   const graph::operator_params p(
       TUTTI_OPERATOR_LU, tutti_matrix_params{0, 0, TUTTI_TRANSPOSE_NONE, 0, must_be_regular},
       label);
-  const array inputs[] = {contiguous(a)};
   const shape& extents = a.shape();
-  const arrays out =
-      graph::call(p, {{a.dtype(), extents}, {dtype::i64, {extents[0], extents[1]}}}, inputs, label);
+  const arrays out = graph::call(p, {{a.dtype(), extents}, {dtype::i64, {extents[0], extents[1]}}},
+                                 {contiguous(a)}, label);
   out[1].node()->range = {0, extents[1] - 1};
   return {out[0], out[1]};
 }

@@ -30,15 +30,14 @@ struct system {
 };
 
 system system_of(const array& a, const array& b, std::string_view op) {
-  const array both[] = {a, b};
-  const dtype type = op::promote_operands(both, op::row_kind::FLOATING, op).type;
+  const dtype type = op::promote_operands({a, b}, op::row_kind::FLOATING, op).type;
   system s{op::as_square(op::cast(a, type, op), op), op::cast(b, type, op), {}, false};
   s.of_vector = s.b.ndim() == 1;
   if (s.of_vector) s.b = expand_dims(s.b, -1);
   s.b = op::as_matrices(s.b, op);
   if (s.a.dim(-1) != s.b.dim(-2))
-    throw shape_error(std::string(op) + ": the right side " + b.shape().str() +
-                      " does not fit the matrices " + a.shape().str());
+    base::fail<shape_error>("{}: the right side {} does not fit the matrices {}", op, b.shape(),
+                            a.shape());
   s.batch = broadcast_shapes(op::batch_of(s.a), op::batch_of(s.b), op);
   const std::int64_t n = s.a.dim(-1), k = s.b.dim(-1);
   s.a = broadcast_to(s.a, op::joined(s.batch, n, n));

@@ -10,17 +10,15 @@ namespace tutti::op {
 array as_matrices(const array& a, std::string_view op) {
   const dtype type = floating_type_of(a, op);
   if (type == dtype::f16 || type == dtype::bf16)
-    throw dtype_error(std::string(op) + ": " + std::string(name(type)) +
-                      " is not supported; convert to f32");
+    base::fail<dtype_error>("{}: {} is not supported; convert to f32", op, type);
   if (a.ndim() < 2)
-    throw shape_error(std::string(op) + ": a matrix has two dimensions at least, not " +
-                      a.shape().str());
+    base::fail<shape_error>("{}: a matrix has two dimensions at least, not {}", op, a.shape());
   return cast(a, type, op);
 }
 
 void require_square(const array& a, std::string_view op) {
   if (a.dim(-2) != a.dim(-1))
-    throw shape_error(std::string(op) + ": the matrices are not square: " + a.shape().str());
+    base::fail<shape_error>("{}: the matrices are not square: {}", op, a.shape());
 }
 
 array as_square(const array& a, std::string_view op) {

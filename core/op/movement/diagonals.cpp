@@ -42,8 +42,7 @@ std::int64_t diagonal_length(std::int64_t rows, std::int64_t columns, std::int64
 array triangle(const array& a, std::int64_t offset, bool lower, std::string_view op) {
   const graph::node& n = graph::get(a, op);
   const int rank = n.extents.rank();
-  if (rank < 2)
-    throw shape_error(std::string(op) + ": needs at least two dimensions, got " + n.extents.str());
+  if (rank < 2) base::fail<shape_error>("{}: needs at least two dimensions, got {}", op, n.extents);
   if (a.size() == 0) return a;
   const std::int64_t rows = n.extents[rank - 2], columns = n.extents[rank - 1];
   const array steps = steps_right(rows, columns, n.device, op);
@@ -85,8 +84,7 @@ array diagonal(const array& a, std::int64_t offset, integer axis1, integer axis2
   const int first = normalize_axis(axis1, rank, "diagonal");
   const int second = normalize_axis(axis2, rank, "diagonal");
   if (first == second)
-    throw value_error("diagonal: axes " + std::to_string(axis1) + " and " + std::to_string(axis2) +
-                      " of " + n.extents.str() + " are the same");
+    base::fail<value_error>("diagonal: axes {} and {} of {} are the same", axis1, axis2, n.extents);
   const graph::layout from = graph::layout_of(n);
   graph::layout where{from.offset, {}};
   shape extents;
@@ -108,11 +106,11 @@ array diag(const array& a, std::int64_t offset) {
   const shape& extents = graph::get(a, "diag").extents;
   if (extents.rank() == 2) return diagonal(a, offset);
   if (extents.rank() != 1)
-    throw shape_error("diag: needs a vector or a matrix, got shape " + extents.str());
+    base::fail<shape_error>("diag: needs a vector or a matrix, got shape {}", extents);
   std::int64_t size = 0;
   if (offset == std::numeric_limits<std::int64_t>::min() ||
       __builtin_add_overflow(extents[0], std::abs(offset), &size))
-    throw value_error("diag: offset " + std::to_string(offset) + " is too large");
+    base::fail<value_error>("diag: offset {} is too large", offset);
   return op::spread_diagonal(a, size, size, offset);
 }
 

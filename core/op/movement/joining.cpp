@@ -23,7 +23,7 @@ void require_memory_of_views(std::int64_t count, std::string_view op) {
 
 }  // namespace
 
-array concatenate(std::span<const array> arrays, integer axis) {
+array concatenate(array_list arrays, integer axis) {
   if (arrays.empty()) throw value_error("concatenate: no arrays are given");
   const dtype type = op::promote_operands(arrays, op::row_kind::ANY, "concatenate").type;
   const shape& first = arrays[0].shape();
@@ -45,18 +45,13 @@ array concatenate(std::span<const array> arrays, integer axis) {
   return parts.size() == 1 ? parts[0] : graph::concatenate(parts, along, extents);
 }
 
-array concatenate(std::initializer_list<array> arrays, integer axis) {
-  return concatenate(std::span<const array>(arrays.begin(), arrays.size()), axis);
-}
-
-array stack(std::span<const array> arrays, integer axis) {
+array stack(array_list arrays, integer axis) {
   return named("stack", [&] {
     if (arrays.empty()) throw value_error("stack: no arrays are given");
     std::vector<array> parts;
     for (const array& a : arrays) {
       if (graph::get(a, "stack").extents != arrays[0].shape())
-        throw shape_error("stack: shapes differ: " + arrays[0].shape().str() + " and " +
-                          a.shape().str());
+        base::fail<shape_error>("stack: shapes differ: {} and {}", arrays[0].shape(), a.shape());
       const int at = normalize_axis(axis, a.ndim() + 1, "stack");
       parts.push_back(expand_dims(a, at));
     }
@@ -67,10 +62,6 @@ array stack(std::span<const array> arrays, integer axis) {
                             "stack");
     return concatenate(parts, axis);
   });
-}
-
-array stack(std::initializer_list<array> arrays, integer axis) {
-  return stack(std::span<const array>(arrays.begin(), arrays.size()), axis);
 }
 
 std::vector<array> split_at(const array& a, std::span<const std::int64_t> positions, integer axis) {
@@ -97,8 +88,8 @@ std::vector<array> split(const array& a, std::int64_t sections, integer axis) {
   const shape& extents = graph::get(a, "split").extents;
   const std::int64_t n = extents[normalize_axis(axis, extents.rank(), "split")];
   if (sections <= 0 || n % sections != 0)
-    throw shape_error("split: axis " + std::to_string(axis) + " of " + extents.str() + " has no " +
-                      std::to_string(sections) + " equal sections");
+    base::fail<shape_error>("split: axis {} of {} has no {} equal sections", axis, extents,
+                            sections);
   require_memory_of_views(sections, "split");
   std::vector<std::int64_t> positions;
   for (std::int64_t i = 1; i < sections; ++i) positions.push_back(n / sections * i);

@@ -136,15 +136,13 @@ array repeated_each(const array& a, std::span<const std::int64_t> counts,
                     std::optional<integer> axis, std::string_view op) {
   const array x = flattened(a, axis, op);
   const int along = normalize_axis(*axis, x.ndim(), op);
-  const std::string name(op);
   if (x.dim(along) != static_cast<std::int64_t>(counts.size()))
-    throw shape_error(name + ": " + std::to_string(counts.size()) + " counts for axis " +
-                      std::to_string(std::int64_t{*axis}) + " of " + x.shape().str());
+    base::fail<shape_error>("{}: {} counts for axis {} of {}", op, counts.size(),
+                            std::int64_t{*axis}, x.shape());
   shape to = x.shape();
   to[along] = 0;
   for (std::int64_t count : counts) {
-    if (count < 0)
-      throw value_error(name + ": the count " + std::to_string(count) + " is negative");
+    if (count < 0) base::fail<value_error>("{}: the count {} is negative", op, count);
     to[along] = graph::extent_sum(to[along], count, op);
   }
   graph::checked_elements(to, x.dtype(), op);
@@ -162,7 +160,7 @@ array tile(const array& a, const shape& counts) {
   shape extents = graph::get(a, "tile").extents;
   shape times = counts;
   for (std::int64_t count : counts)
-    if (count < 0) throw value_error("tile: negative count in " + counts.str());
+    if (count < 0) base::fail<value_error>("tile: negative count in {}", counts);
   while (extents.rank() < times.rank()) extents.insert(0, 1);
   while (times.rank() < extents.rank()) times.insert(0, 1);
   array out = reshape(a, extents);
@@ -192,7 +190,7 @@ array tile(const array& a, const shape& counts) {
 
 array repeat(const array& a, std::int64_t count, std::optional<integer> axis) {
   const array x = flattened(a, axis, "repeat");
-  if (count < 0) throw value_error("repeat: the count " + std::to_string(count) + " is negative");
+  if (count < 0) base::fail<value_error>("repeat: the count {} is negative", count);
   const op::along at(x.shape(), *axis, "repeat");
   shape to = x.shape();
   to[at.axis] = graph::extent_product(to[at.axis], count, "repeat");
@@ -217,7 +215,7 @@ array repeat(const array& a, std::initializer_list<integer> counts, std::optiona
 
 array repeat(const array& a, const array& counts, std::optional<integer> axis) {
   const shape& extents = graph::get(counts, "repeat").extents;
-  if (extents.rank() > 1) throw shape_error("repeat: counts of shape " + extents.str());
+  if (extents.rank() > 1) base::fail<shape_error>("repeat: counts of shape {}", extents);
   const array wide = op::cast(op::index_values(counts, "repeat"), dtype::i64, "repeat");
   return repeat(a, wide.to_vector<std::int64_t>(), axis);
 }
@@ -235,17 +233,16 @@ array repeat_each(const array& a, std::initializer_list<integer> counts,
 array roll(const array& a, std::int64_t distance, const axis_list& axes) {
   graph::get(a, "roll");
   if (!axes.given()) return reshape(rolled(a.flatten(), distance, 0), a.shape());
-  array out = a;
-  for (std::int64_t axis : axes.axes())
-    out = rolled(out, distance, normalize_axis(axis, a.ndim(), "roll"));
-  return out;
+  shape distances = axes.axes();
+  std::ranges::fill(distances, distance);
+  return roll(a, distances, axes);
 }
 
 array roll(const array& a, const shape& distances, const axis_list& axes) {
   graph::get(a, "roll");
   if (distances.rank() != axes.axes().rank())
-    throw value_error("roll: distances " + distances.str() + " for axes " + axes.axes().str() +
-                      " of " + a.shape().str());
+    base::fail<value_error>("roll: distances {} for axes {} of {}", distances, axes.axes(),
+                            a.shape());
   array out = a;
   for (int i = 0; i < distances.rank(); ++i)
     out = rolled(out, distances[i], normalize_axis(axes.axes()[i], a.ndim(), "roll"));
@@ -265,10 +262,9 @@ array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, cons
   return named("pad", [&] {
     const shape extents = graph::get(a, "pad").extents;
     if (mode > pad_mode::wrap)
-      throw value_error("pad: unknown mode " + std::to_string(static_cast<int>(mode)));
+      base::fail<value_error>("pad: unknown mode {}", static_cast<int>(mode));
     if (widths.size() > static_cast<std::size_t>(extents.rank()))
-      throw value_error("pad: " + std::to_string(widths.size()) + " widths for an array of shape " +
-                        extents.str());
+      base::fail<value_error>("pad: {} widths for an array of shape {}", widths.size(), extents);
     std::vector<slice> kept;
     std::vector<pad_width> added(widths.begin(), widths.end());
     bool cuts = false;
@@ -279,9 +275,9 @@ array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, cons
       const std::int64_t first = is_beyond || before > 0 ? 0 : -before,
                          last = is_beyond || after > 0 ? extent : extent + after;
       if (is_beyond || first > last)
-        throw value_error("pad: the widths " + std::to_string(before) + " and " +
-                          std::to_string(after) + " of axis " + std::to_string(i) +
-                          " remove more elements than " + extents.str() + " has");
+        base::fail<value_error>(
+            "pad: the widths {} and {} of axis {} remove more elements than {} has", before, after,
+            i, extents);
       cuts = cuts || before < 0 || after < 0;
       kept.push_back({first, last});
       added[i] = {std::max<std::int64_t>(before, 0), std::max<std::int64_t>(after, 0)};
@@ -291,8 +287,8 @@ array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, cons
       const auto [before, after] = widths[i];
       if (mode != pad_mode::constant && extents[static_cast<int>(i)] == 0 &&
           (before > 0 || after > 0))
-        throw value_error("pad: axis " + std::to_string(i) + " of " + extents.str() +
-                          " is empty and has nothing to repeat");
+        base::fail<value_error>("pad: axis {} of {} is empty and has nothing to repeat", i,
+                                extents);
     }
     array out = op::cast(a, op::type_of(a, "pad"), "pad");
     if (mode == pad_mode::constant) return padded_with(out, widths, value);

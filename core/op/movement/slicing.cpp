@@ -17,14 +17,12 @@ struct region {
 // The elements selected by NumPy's basic slicing. Bounds beyond the array are clipped, as in NumPy.
 region resolve_slices(const shape& extents, std::span<const slice> slices, std::string_view op) {
   if (slices.size() > static_cast<std::size_t>(extents.rank()))
-    throw index_error(std::string(op) + ": " + std::to_string(slices.size()) +
-                      " slices for an array of shape " + extents.str());
+    base::fail<index_error>("{}: {} slices for an array of shape {}", op, slices.size(), extents);
   region out{extents, extents, extents};
   for (int i = 0; i < extents.rank(); ++i) {
     const slice s = static_cast<std::size_t>(i) < slices.size() ? slices[i] : slice{};
     if (s.step == 0)
-      throw value_error(std::string(op) + ": step 0 along axis " + std::to_string(i) +
-                        " of shape " + extents.str());
+      base::fail<value_error>("{}: step 0 along axis {} of shape {}", op, i, extents);
     const std::int64_t n = extents[i];
     const bool back = s.step < 0;
     const std::int64_t lowest = back ? -1 : 0;
@@ -64,8 +62,8 @@ struct basic_index {
 slice slice_of_number(std::int64_t given, int axis, const shape& extents, std::string_view op) {
   const std::int64_t n = extents[axis];
   if (given < -n || given >= n)
-    throw index_error(std::string(op) + ": index " + std::to_string(given) +
-                      " is out of range for axis " + std::to_string(axis) + " of " + extents.str());
+    base::fail<index_error>("{}: index {} is out of range for axis {} of {}", op, given, axis,
+                            extents);
   const std::int64_t i = given < 0 ? given + n : given;
   return {i, i + 1, 1};
 }
@@ -79,10 +77,9 @@ basic_index resolve_indices(const shape& extents, std::span<const axis_index> in
   const int named = count(
       [](const axis_index& i) { return i.what() == kind::number || i.what() == kind::range; });
   if (named > extents.rank())
-    throw index_error(std::string(op) + ": " + std::to_string(named) +
-                      " indices for an array of shape " + extents.str());
+    base::fail<index_error>("{}: {} indices for an array of shape {}", op, named, extents);
   if (count([](const axis_index& i) { return i.what() == kind::ellipsis; }) > 1)
-    throw index_error(std::string(op) + ": more than one ellipsis for " + extents.str());
+    base::fail<index_error>("{}: more than one ellipsis for {}", op, extents);
   basic_index out;
   const auto add_whole = [&](int axes) {
     for (; axes > 0; --axes) {
@@ -193,8 +190,8 @@ array update_shown(const array& a, const array& update, const region& r, const s
   const dtype type = op::type_of(a, "slice_update");
   const shape& given = graph::get(update, "slice_update").extents;
   if (!broadcasts_to(given, shown))
-    throw shape_error("slice_update: an update of shape " + given.str() +
-                      " does not fit the region " + shown.str() + " of " + a.shape().str());
+    base::fail<shape_error>("slice_update: an update of shape {} does not fit the region {} of {}",
+                            given, shown, a.shape());
   const array base = op::cast(a, type, "slice_update");
   const array values = op::cast(update, type, "slice_update");
   if (r.extents.size() == 0) return base;

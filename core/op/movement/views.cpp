@@ -2,7 +2,6 @@
 //
 // Views by strides: reshapes, permuted axes, broadcasting; a copy only if strides cannot express
 // it.
-#include <fmt/format.h>
 
 #include <numeric>
 
@@ -97,8 +96,7 @@ array transpose(const array& a, const shape& axes) {
   const graph::node& n = graph::get(a, "transpose");
   const int rank = n.extents.rank();
   const auto fail = [&]() {
-    throw value_error("transpose: axes " + axes.str() + " are no permutation for shape " +
-                      n.extents.str());
+    base::fail<value_error>("transpose: axes {} are no permutation for shape {}", axes, n.extents);
   };
   if (axes.rank() != rank) fail();
   shape order = axes;
@@ -122,7 +120,7 @@ array swapaxes(const array& a, integer axis1, integer axis2) {
 array matrix_transpose(const array& a) {
   const shape& extents = graph::get(a, "matrix_transpose").extents;
   if (extents.rank() < 2)
-    throw shape_error("matrix_transpose: needs at least two dimensions, got " + extents.str());
+    base::fail<shape_error>("matrix_transpose: needs at least two dimensions, got {}", extents);
   return swapaxes(a, -2, -1);
 }
 
@@ -130,8 +128,8 @@ array moveaxis(const array& a, const axis_list& from_axes, const axis_list& to_a
   const shape &source = from_axes.axes(), &destination = to_axes.axes();
   const int rank = graph::get(a, "moveaxis").extents.rank();
   const auto fail = [&](const char* what) {
-    throw value_error("moveaxis: axes " + source.str() + " to " + destination.str() + " of " +
-                      a.shape().str() + ": " + what);
+    base::fail<value_error>("moveaxis: axes {} to {} of {}: {}", source, destination, a.shape(),
+                            what);
   };
   if (source.rank() != destination.rank()) fail("the lists differ in length");
   std::vector<int> from(static_cast<std::size_t>(rank), -1);
@@ -159,7 +157,7 @@ array broadcast_to(const array& a, const shape& to) {
   const graph::node& n = graph::get(a, "broadcast_to");
   const int shift = to.rank() - n.extents.rank();
   const auto fail = [&]() {
-    throw shape_error("broadcast_to: " + n.extents.str() + " does not broadcast to " + to.str());
+    base::fail<shape_error>("broadcast_to: {} does not broadcast to {}", n.extents, to);
   };
   if (shift < 0) fail();
   if (to == n.extents) return a;
@@ -175,7 +173,7 @@ array broadcast_to(const array& a, const shape& to) {
   return graph::view(a, to, where, graph::view_op::broadcast);
 }
 
-std::vector<array> broadcast_arrays(std::span<const array> arrays) {
+std::vector<array> broadcast_arrays(array_list arrays) {
   return named("broadcast_arrays", [&] {
     shape common;
     for (const array& a : arrays)
@@ -187,13 +185,9 @@ std::vector<array> broadcast_arrays(std::span<const array> arrays) {
   });
 }
 
-std::vector<array> broadcast_arrays(std::initializer_list<array> arrays) {
-  return broadcast_arrays(std::span(arrays.begin(), arrays.size()));
-}
-
 array expand_dims(const array& a, const axis_list& axes) {
   const shape& extents = graph::get(a, "expand_dims").extents;
-  if (!axes.given()) throw value_error("expand_dims: no axis is given for " + extents.str());
+  if (!axes.given()) base::fail<value_error>("expand_dims: no axis is given for {}", extents);
   const int rank = extents.rank() + axes.axes().rank();
   const unsigned added = axes.mask(rank, "expand_dims");
   shape to;
@@ -210,8 +204,7 @@ array squeeze(const array& a, const axis_list& axes) {
     if ((dropped >> i & 1) == 0 || (!axes.given() && from[i] != 1))
       to.push_back(from[i]);
     else if (from[i] != 1)
-      throw shape_error("squeeze: axis " + std::to_string(i) + " of " + from.str() +
-                        " has extent " + std::to_string(from[i]) + ", not 1");
+      base::fail<shape_error>("squeeze: axis {} of {} has extent {}, not 1", i, from, from[i]);
   }
   return reshape(a, to);
 }
@@ -219,21 +212,20 @@ array squeeze(const array& a, const axis_list& axes) {
 array contiguous(const array& a) {
   const graph::node& n = graph::get(a, "contiguous");
   if (!n.is_view() || graph::is_contiguous(n.extents, n.view().where.strides)) return a;
-  const array inputs[] = {a};
-  return graph::elementwise(TUTTI_OP_cast, n.type, inputs, "contiguous");
+  return graph::elementwise(TUTTI_OP_cast, n.type, {a}, "contiguous");
 }
 
 array bit_cast(const array& a, dtype type) {
   const graph::node& n = graph::get(a, "bit_cast");
   if (size_of(n.type) != size_of(type))
-    throw dtype_error(fmt::format("bit_cast: elements of {} have {} bytes, those of {} {}",
-                                  name(n.type), size_of(n.type), name(type), size_of(type)));
+    base::fail<dtype_error>("bit_cast: elements of {} have {} bytes, those of {} {}", n.type,
+                            size_of(n.type), type, size_of(type));
   if (n.type == type) return a;
   if (type == dtype::boolean)
-    throw dtype_error(
-        fmt::format("bit_cast: bytes of {} may be others than bool's 0 and 1; "
-                    "compare with 0",
-                    name(n.type)));
+    base::fail<dtype_error>(
+        "bit_cast: bytes of {} may be others than bool's 0 and 1; "
+        "compare with 0",
+        n.type);
   if (graph::is_differentiated(a))
     throw value_error(
         "bit_cast: the array is being differentiated, and bits have no gradient; "

@@ -39,31 +39,29 @@ array places_of(const array& g, const shape& strides, std::int64_t offset) {
 }  // namespace
 
 array sliding_window_view(const array& x, const shape& window, const axis_list& axes) {
-  const shape extents = graph::get(x, "sliding_window_view").extents;
-  const std::string name = "sliding_window_view: ";
+  constexpr const char* op = "sliding_window_view";
+  const shape extents = graph::get(x, op).extents;
   shape along = axes.axes();
   if (!axes.given())
     for (int axis = 0; axis < extents.rank(); ++axis) along.push_back(axis);
   if (along.rank() != window.rank())
-    throw value_error(name + "a window " + window.str() + " for " + std::to_string(along.rank()) +
-                      " axes of " + extents.str());
+    base::fail<value_error>("{}: a window {} for {} axes of {}", op, window, along.rank(), extents);
   if (extents.rank() + window.rank() > max_rank)
-    throw shape_error(name + "more than 8 axes: windows " + window.str() + " of " + extents.str());
+    base::fail<shape_error>("{}: more than 8 axes: windows {} of {}", op, window, extents);
   const shape from = graph::contiguous_strides(extents);
   shape to = extents, places = from;
-  for (std::int64_t& axis : along)
-    axis = normalize_axis(axis, extents.rank(), "sliding_window_view");
+  for (std::int64_t& axis : along) axis = normalize_axis(axis, extents.rank(), op);
   for (int i = 0; i < window.rank(); ++i) {
     std::int64_t& left = to[static_cast<int>(along[i])];
     if (window[i] < 1 || window[i] > left)
-      throw shape_error(name + "a window " + window.str() + " over " + extents.str());
+      base::fail<shape_error>("{}: a window {} over {}", op, window, extents);
     left -= window[i] - 1;
   }
   for (int i = 0; i < window.rank(); ++i) {
     to.push_back(window[i]);
     places.push_back(from[static_cast<int>(along[i])]);
   }
-  if (graph::checked_elements(to, x.dtype(), "sliding_window_view") == 0)
+  if (graph::checked_elements(to, x.dtype(), op) == 0)
     return op::zeros_on(to, x.dtype(), x.node()->device);
   return view_with_rule(
       x,
@@ -79,11 +77,11 @@ array sliding_window_view(const array& x, const shape& window, const axis_list& 
 array as_strided(const array& x, const shape& extents, const shape& strides, std::int64_t offset) {
   const std::int64_t size = graph::get(x, "as_strided").elements;
   if (extents.rank() != strides.rank())
-    throw value_error("as_strided: extents " + extents.str() + " with strides " + strides.str());
+    base::fail<value_error>("as_strided: extents {} with strides {}", extents, strides);
   const auto outside = [&] {
-    throw index_error("as_strided: extents " + extents.str() + " with strides " + strides.str() +
-                      " from " + std::to_string(offset) + " reach beyond " + std::to_string(size) +
-                      " elements");
+    base::fail<index_error>(
+        "as_strided: extents {} with strides {} from {} reach beyond {} elements", extents, strides,
+        offset, size);
   };
   if (graph::checked_elements(extents, x.dtype(), "as_strided") == 0)
     return op::zeros_on(extents, x.dtype(), x.node()->device);

@@ -2,7 +2,6 @@
 //
 // Distributions by transformation of uniform bits and by rejection. Integers use only integer
 // arithmetic, so they are equal on every device.
-#include <fmt/format.h>
 
 #include <bit>
 #include <cmath>
@@ -95,13 +94,12 @@ array unit_above_zero(key from, const shape& extents, dtype compute, const devic
 
 array integers(key from, const shape& shape, std::int64_t low, std::int64_t high, dtype type,
                const device& on) {
-  if (!is_integral(type))
-    throw dtype_error("integers: needs an integer dtype, got " + std::string(name(type)));
+  if (!is_integral(type)) base::fail<dtype_error>("integers: needs an integer dtype, got {}", type);
   require_size(shape, "integers");
   const auto text = [&] { return std::to_string(low) + " and " + std::to_string(high); };
-  if (low >= high) throw value_error("integers: needs low < high, got " + text());
+  if (low >= high) base::fail<value_error>("integers: needs low < high, got {}", text());
   if (!op::holds(type, low) || !op::holds(type, high - 1))
-    throw value_error("integers: the bounds " + text() + " do not fit " + std::string(name(type)));
+    base::fail<value_error>("integers: the bounds {} do not fit {}", text(), type);
   const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   const array offset =
       scaled_words(from, shape, range, range <= std::uint64_t{1} << 32 ? 2 : 4, on);
@@ -112,7 +110,7 @@ array integers(key from, const shape& shape, std::int64_t low, std::int64_t high
 
 array bernoulli(key from, const shape& shape, double probability, const device& on) {
   if (!(probability >= 0 && probability <= 1))
-    throw value_error(fmt::format("bernoulli: the probability {} is not in [0, 1]", probability));
+    base::fail<value_error>("bernoulli: the probability {} is not in [0, 1]", probability);
   require_size(shape, "bernoulli");
   const auto threshold = static_cast<std::int64_t>(std::nearbyint(std::ldexp(probability, 32)));
   const array drawn = words(from, shape, 1, 0, on);
@@ -125,11 +123,11 @@ array truncated_normal(key from, const shape& shape, double low, double high, do
                        double deviation, dtype type, const device& on) {
   require_floating(type, "truncated_normal");
   if (!(low < high))
-    throw value_error(fmt::format("truncated_normal: needs low < high, got {} and {}", low, high));
+    base::fail<value_error>("truncated_normal: needs low < high, got {} and {}", low, high);
   if (!std::isfinite(mean) || !std::isfinite(deviation) || deviation < 0)
-    throw value_error(fmt::format(
+    base::fail<value_error>(
         "truncated_normal: needs a finite mean and finite deviation >= 0, got {} and {}", mean,
-        deviation));
+        deviation);
   require_held("truncated_normal", type, {mean, deviation});
   require_size(shape, "truncated_normal");
   // Near 1, probabilities lose precision; near 0 they do not.
@@ -139,8 +137,8 @@ array truncated_normal(key from, const shape& shape, double low, double high, do
   const double below = normal_below(left);
   const double width = normal_below(right) - below;
   if (!(width > 1e-30))
-    throw value_error(fmt::format(
-        "truncated_normal: the interval from {} to {} has no measurable probability", low, high));
+    base::fail<value_error>(
+        "truncated_normal: the interval from {} to {} has no measurable probability", low, high);
   const dtype compute = graph::compute_dtype(type);
   const double unit = compute == dtype::f64 ? 0x1p-53 : 0x1p-24;
   const array u = unit_above_zero(from, shape, compute, on);
@@ -155,8 +153,8 @@ array categorical(key from, const array& logits, integer axis) {
     const dtype type = op::floating_type_of(logits, "categorical");
     const int along = normalize_axis(axis, logits.ndim(), "categorical");
     if (logits.dim(along) == 0)
-      throw value_error("categorical: nothing to choose from along axis " + std::to_string(axis) +
-                        " of " + logits.shape().str());
+      base::fail<value_error>("categorical: nothing to choose from along axis {} of {}", axis,
+                              logits.shape());
     const dtype compute = graph::compute_dtype(type);
     const array bits = right_shift(words(from, logits.shape(), 1, 0, logits.device()), 9);
     const array u = (astype(bits, compute) + 0.5) * 0x1p-23;

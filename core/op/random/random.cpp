@@ -4,8 +4,6 @@
 // ordinary elementwise operations, so that every backend computes the same numbers.
 #include "tutti/random.hpp"
 
-#include <fmt/format.h>
-
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -24,14 +22,14 @@ array words(key from, const shape& extents, std::int64_t stride, std::int64_t fi
   array index = graph::iota(extents, device);
   if (stride != 1) index = index * stride;
   if (first != 0) index = index + first;
-  const array inputs[] = {
-      index, graph::constant({}, dtype::u64, std::bit_cast<std::int64_t>(from.value), device)};
-  return graph::elementwise(TUTTI_OP_philox, dtype::u32, inputs, "random");
+  return graph::elementwise(
+      TUTTI_OP_philox, dtype::u32,
+      {index, graph::constant({}, dtype::u64, std::bit_cast<std::int64_t>(from.value), device)},
+      "random");
 }
 
 void require_floating(dtype type, std::string_view op) {
-  if (!is_floating(type))
-    throw dtype_error(std::string(op) + ": needs a floating dtype, got " + std::string(name(type)));
+  if (!is_floating(type)) base::fail<dtype_error>("{}: needs a floating dtype, got {}", op, type);
 }
 
 array wide_bits(key from, const shape& extents, std::int64_t stride, std::int64_t first,
@@ -79,11 +77,11 @@ double largest(dtype type) { return below(HUGE_VAL, type); }
 void require_held(std::string_view op, dtype type, std::initializer_list<double> values) {
   for (const double value : values)
     if (std::abs(value) > largest(type))
-      throw value_error(fmt::format("{}: {} is out of the range of {}", op, value, name(type)));
+      base::fail<value_error>("{}: {} is out of the range of {}", op, value, type);
 }
 
 std::vector<key> split(key from, int count) {
-  if (count < 0) throw value_error("split: the count " + std::to_string(count) + " is negative");
+  if (count < 0) base::fail<value_error>("split: the count {} is negative", count);
   const auto wanted = static_cast<std::uint64_t>(count);
   std::vector<key> out;
   detail::within_host_memory("split", wanted, sizeof(key), [&] { out.reserve(wanted); });
@@ -92,7 +90,7 @@ std::vector<key> split(key from, int count) {
 }
 
 key fold_in(key from, std::int64_t index) {
-  if (index < 0) throw value_error("fold_in: index " + std::to_string(index) + " is negative");
+  if (index < 0) base::fail<value_error>("fold_in: index {} is negative", index);
   const auto i = static_cast<std::uint64_t>(index);
   // The last word of the counter is 0 in all blocks used for arrays.
   const auto block = host::philox_block(
@@ -110,13 +108,12 @@ array uniform(key from, const shape& shape, double low, double high, dtype type,
   require_floating(type, "uniform");
   require_size(shape, "uniform");
   if (!(low < high) || !std::isfinite(low) || !std::isfinite(high))
-    throw value_error(fmt::format("uniform: needs finite low < high, got {} and {}", low, high));
+    base::fail<value_error>("uniform: needs finite low < high, got {} and {}", low, high);
   if (!std::isfinite(high - low))
-    throw value_error(fmt::format("uniform: {} and {} are too far apart", low, high));
+    base::fail<value_error>("uniform: {} and {} are too far apart", low, high);
   require_held("uniform", type, {low, high});
   if (high - low > largest(graph::compute_dtype(type)))
-    throw value_error(
-        fmt::format("uniform: {} and {} are too far apart for {}", low, high, name(type)));
+    base::fail<value_error>("uniform: {} and {} are too far apart for {}", low, high, type);
   const int count = bits_of(type);
   const array integer = type == dtype::f64 ? wide_bits(from, shape, 2, 0, on)
                                            : right_shift(words(from, shape, 1, 0, on), 32 - count);
@@ -131,8 +128,8 @@ array normal(key from, const shape& shape, double mean, double deviation, dtype 
   require_floating(type, "normal");
   require_size(shape, "normal");
   if (!std::isfinite(mean) || !std::isfinite(deviation) || deviation < 0)
-    throw value_error(fmt::format(
-        "normal: needs a finite mean and finite deviation >= 0, got {} and {}", mean, deviation));
+    base::fail<value_error>("normal: needs a finite mean and finite deviation >= 0, got {} and {}",
+                            mean, deviation);
   require_held("normal", type, {mean, deviation});
   const bool wide = type == dtype::f64;
   const double unit = std::ldexp(1.0, wide ? -53 : -24);
@@ -166,7 +163,7 @@ void require_size(const shape& extents, std::string_view op) {
 }
 
 std::vector<std::int64_t> permutation(key from, std::int64_t n) {
-  if (n < 0) throw value_error("permutation: the count " + std::to_string(n) + " is negative");
+  if (n < 0) base::fail<value_error>("permutation: the count {} is negative", n);
   auto order = detail::host_vector<std::int64_t>("permutation", static_cast<std::uint64_t>(n));
   for (std::int64_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = i;
   for (std::int64_t i = n - 1; i > 0; --i) {

@@ -42,8 +42,8 @@ bool multiplies_f64(const array& a) {
 
 void require_elements(const array& a, const reduced_axes& axes, std::string_view op) {
   if (axes.count == 0 && axes.kept.size() != 0)
-    throw value_error(std::string(op) + ": no elements to choose from along the reduced axes of " +
-                      a.shape().str());
+    base::fail<value_error>("{}: no elements to choose from along the reduced axes of {}", op,
+                            a.shape());
 }
 
 array extremum(tutti_reduction reduction, const array& a, const reduce_options& options,
@@ -67,8 +67,7 @@ array truth(tutti_reduction reduction, const array& a, const reduce_options& opt
 array arg_extremum(tutti_reduction reduction, const array& a, const reduce_options& options,
                    std::string_view op) {
   if (options.axes && options.axes->size() > 1)
-    throw value_error(std::string(op) + ": takes one axis, got " +
-                      std::to_string(options.axes->size()));
+    base::fail<value_error>("{}: takes one axis, got {}", op, options.axes->size());
   dtype type = op::real_type_of(a, op);
   if (is_bool(type)) type = dtype::u8;
   const reduced_axes axes = resolve(a, options, op);

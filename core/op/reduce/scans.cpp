@@ -90,8 +90,8 @@ array standard(const array& a, tutti_scan kind, std::optional<integer> axis,
                std::optional<dtype> type, bool include_initial, std::string_view op) {
   const shape& extents = graph::get(a, op).extents;
   if (!axis && extents.rank() != 1)
-    throw value_error(std::string(op) + ": an array of shape " + extents.str() +
-                      " needs an axis; only 1-d arrays do without");
+    base::fail<value_error>("{}: an array of shape {} needs an axis; only 1-d arrays do without",
+                            op, extents);
   scan_options options(axis.value_or(0));
   options.type = type;
   const array y = accumulate(a, kind, options, op);
@@ -152,8 +152,7 @@ array logcumsumexp(const array& a, const scan_options& options) {
 
 array linear_recurrence(const array& a, const array& x, integer axis, bool reverse) {
   constexpr const char* op = "linear_recurrence";
-  const array operands[] = {a, x};
-  const dtype type = op::floating_type_of(operands, op);
+  const dtype type = op::floating_type_of({a, x}, op);
   const dtype wide = graph::compute_dtype(type);
   const shape extents = broadcast_shapes(graph::get(a, op).extents, graph::get(x, op).extents, op);
   const op::along at(extents, axis, op);
@@ -176,7 +175,7 @@ array cumulative_prod(const array& a, std::optional<integer> axis, std::optional
 
 array diff(const array& a, int n, integer axis, const std::optional<array>& prepend,
            const std::optional<array>& append) {
-  if (n < 0) throw value_error("diff: n is " + std::to_string(n) + ", must not be negative");
+  if (n < 0) base::fail<value_error>("diff: n is {}, must not be negative", n);
   const shape& extents = graph::get(a, "diff").extents;
   const int along = normalize_axis(axis, extents.rank(), "diff");
   array y = extended(a, prepend, append, along, "diff");

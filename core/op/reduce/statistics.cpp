@@ -30,7 +30,7 @@ array root_of(const array& a, F&& f) {
 
 array extreme_norm(const array& x, bool largest, const reduce_options& options) {
   if (x.size() == 0)
-    throw value_error("norm: no elements to choose from in an array of shape " + x.shape().str());
+    base::fail<value_error>("norm: no elements to choose from in an array of shape {}", x.shape());
   return largest ? max(abs(x), options) : min(abs(x), options);
 }
 
@@ -96,16 +96,16 @@ array norm(const array& a, double p, const reduce_options& options) {
 
 array average(const array& a, const array& weights, const reduce_options& options) {
   return named("average", [&] {
-    const array operands[] = {a, weights};
-    const dtype type = op::promote_operands(operands, op::row_kind::FLOATING, "average").type;
+    const dtype type = op::promote_operands({a, weights}, op::row_kind::FLOATING, "average").type;
     const dtype compute = graph::compute_dtype(type);
     const shape extents = a.shape();
     const bool along_one = options.axes && options.axes->size() == 1 && weights.ndim() == 1;
     const int axis =
         along_one ? normalize_axis(options.axes->front(), extents.rank(), "average") : 0;
     if (weights.shape() != extents && !(along_one && weights.dim(0) == extents[axis]))
-      throw shape_error("average: weights of shape " + weights.shape().str() +
-                        " fit neither the array " + extents.str() + " nor one axis of it");
+      base::fail<shape_error>(
+          "average: weights of shape {} fit neither the array {} nor one axis of it",
+          weights.shape(), extents);
     array w = op::cast(weights, compute, "average");
     if (w.shape() != extents) {
       shape lying = extents;

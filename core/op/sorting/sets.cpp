@@ -17,10 +17,8 @@ namespace {
 
 // Both operands in their common dtype.
 std::pair<array, array> promoted(const array& a, const array& b, std::string_view op) {
-  const array both[] = {a, b};
-  const dtype type = op::promote_operands(both, op::row_kind::ANY, op).type;
-  if (is_complex(type))
-    throw dtype_error(std::string(op) + ": needs real numbers, got " + std::string(name(type)));
+  const dtype type = op::promote_operands({a, b}, op::row_kind::ANY, op).type;
+  if (is_complex(type)) base::fail<dtype_error>("{}: needs real numbers, got {}", op, type);
   return {op::cast(a, type, op), op::cast(b, type, op)};
 }
 
@@ -64,12 +62,12 @@ array searchsorted(const array& sorted, const array& values, side from,
                    const std::optional<array>& sorter) {
   return named("searchsorted", [&] {
     if (graph::get(sorted, "searchsorted").extents.rank() != 1)
-      throw shape_error("searchsorted: the sorted array has shape " + sorted.shape().str() +
-                        ", must be 1-d");
+      base::fail<shape_error>("searchsorted: the sorted array has shape {}, must be 1-d",
+                              sorted.shape());
     if (sorter) {
       if (graph::get(*sorter, "searchsorted").extents != sorted.shape())
-        throw shape_error("searchsorted: a sorter of shape " + sorter->shape().str() +
-                          " for an array of shape " + sorted.shape().str());
+        base::fail<shape_error>("searchsorted: a sorter of shape {} for an array of shape {}",
+                                sorter->shape(), sorted.shape());
       return searchsorted(take(sorted, *sorter), values, from);
     }
     const auto [table, wanted] = promoted(sorted, values, "searchsorted");
@@ -79,9 +77,11 @@ array searchsorted(const array& sorted, const array& values, side from,
       return op::zeros_on(wanted.shape(), dtype::i64, device);
     const graph::operator_params p(TUTTI_OPERATOR_SEARCH,
                                    tutti_search_params{0, from == side::right, 0});
-    const array inputs[] = {contiguous(reshape(stop_gradient(table), {1, table.size()})),
-                            contiguous(reshape(stop_gradient(wanted), {1, wanted.size()}))};
-    const array y = graph::operation(p, dtype::i64, {1, wanted.size()}, inputs, "searchsorted");
+    const array y =
+        graph::operation(p, dtype::i64, {1, wanted.size()},
+                         {contiguous(reshape(stop_gradient(table), {1, table.size()})),
+                          contiguous(reshape(stop_gradient(wanted), {1, wanted.size()}))},
+                         "searchsorted");
     y.node()->range = {0, table.size()};
     return reshape(y, wanted.shape());
   });
@@ -155,8 +155,7 @@ unique_all_result unique_all(const array& a, integer axis) {
     const std::int64_t n = x.dim(along);
     if (n == 0) return {x, no_positions(x), no_positions(x), no_positions(x)};
     if (x.size() == 0)
-      throw shape_error("unique_all: no elements along axis " + std::to_string(along) + " of " +
-                        x.shape().str());
+      base::fail<shape_error>("unique_all: no elements along axis {} of {}", along, x.shape());
     const array rows = contiguous(reshape(moveaxis(x, along, 0), {n, x.size() / n}));
     std::vector<array> keys = unstack(flip(rows, 1), 1);
     const array order_of = lexsort(keys);

@@ -2,7 +2,6 @@
 //
 // Sorting, the largest elements, and order statistics. If only a small part of the order of a long
 // row is needed, it is selected or partitioned instead of sorted.
-#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
@@ -21,10 +20,9 @@ namespace {
 // A sort of each row of `rows`, of values or of positions.
 array sort_rows(const array& rows, tutti_operator number, order by, std::string_view op) {
   const graph::operator_params p(number, tutti_sort_params{0, by == order::descending, 0});
-  const array inputs[] = {rows};
   const bool positions = number == TUTTI_OPERATOR_ARGSORT;
   const dtype result = positions ? dtype::i64 : rows.dtype();
-  const array y = graph::operation(p, result, rows.shape(), inputs, op);
+  const array y = graph::operation(p, result, rows.shape(), {rows}, op);
   if (positions) y.node()->range = {0, rows.shape()[1] - 1};
   return y;
 }
@@ -47,8 +45,7 @@ array first_positions(const array& rows, std::int64_t k, order by) {
     return sort_rows(rows, TUTTI_OPERATOR_ARGSORT, by, "topk")({slice{}, slice{0, k, 1}});
   const graph::operator_params p(TUTTI_OPERATOR_TOPK,
                                  tutti_sort_params{0, by == order::descending, 0});
-  const array inputs[] = {rows};
-  const array found = graph::operation(p, dtype::i64, {rows.shape()[0], k}, inputs, "topk");
+  const array found = graph::operation(p, dtype::i64, {rows.shape()[0], k}, {rows}, "topk");
   found.node()->range = {0, length - 1};
   const array sorted =
       sort_rows(op::gather_along(rows, found, 1), TUTTI_OPERATOR_ARGSORT, by, "topk");
@@ -63,8 +60,7 @@ array part_rows(const array& rows, std::int64_t kth, std::string_view op) {
     return sort_rows(rows, TUTTI_OPERATOR_SORT, order::ascending, op);
   const graph::operator_params p(TUTTI_OPERATOR_PARTITION,
                                  tutti_partition_params{0, static_cast<std::uint64_t>(kth)});
-  const array inputs[] = {rows};
-  return graph::operation(p, rows.dtype(), rows.shape(), inputs, op);
+  return graph::operation(p, rows.dtype(), rows.shape(), {rows}, op);
 }
 
 // Checks that an axis exists, resolves weak scalars.
@@ -81,8 +77,7 @@ operand operand_of(const array& a, integer axis, std::string_view op) {
 // The value at a position between two neighbours of the sorted order.
 array between(const array& low, const array& high, double position, interpolation method) {
   if (method > interpolation::nearest)
-    throw value_error("quantile: unknown interpolation " +
-                      std::to_string(static_cast<int>(method)));
+    base::fail<value_error>("quantile: unknown interpolation {}", static_cast<int>(method));
   double part = position - std::floor(position);
   if (method == interpolation::midpoint) part = part == 0 ? 0 : 0.5;
   if (method == interpolation::nearest)
@@ -120,8 +115,7 @@ sorted_values topk(const array& a, std::int64_t k, integer axis, bool largest) {
   const operand x = operand_of(a, axis, "topk");
   shape to = x.values.shape();
   if (k < 0 || k > to[x.axis])
-    throw value_error("topk: k " + std::to_string(k) + " is not within the extent of axis " +
-                      std::to_string(x.axis) + " of " + to.str());
+    base::fail<value_error>("topk: k {} is not within the extent of axis {} of {}", k, x.axis, to);
   to[x.axis] = k;
   const auto device = x.values.node()->device;
   if (graph::checked_elements(to, dtype::i64, "topk") == 0)
@@ -136,8 +130,8 @@ array partition(const array& a, std::int64_t kth, integer axis) {
   const operand x = operand_of(a, axis, "partition");
   const std::int64_t n = x.values.shape()[x.axis];
   if (kth < -n || kth >= n)
-    throw index_error("partition: kth " + std::to_string(kth) + " is out of range for axis " +
-                      std::to_string(x.axis) + " of " + x.values.shape().str());
+    base::fail<index_error>("partition: kth {} is out of range for axis {} of {}", kth, x.axis,
+                            x.values.shape());
   if (x.values.size() == 0) return x.values;
   if (differentiated(x.values)) return sort(x.values, axis);
   const array rows = op::as_rows(x.values, x.axis);
@@ -193,7 +187,7 @@ array reduced_to_rows(const array& x, const op::reduced_axes& axes) {
 // The results of f for each of the numbers, along a new first axis.
 template <class F>
 array stack_of(std::string_view op, const char* what, const std::vector<double>& numbers, F&& f) {
-  if (numbers.empty()) throw value_error(fmt::format("{}: no {} is given", op, what));
+  if (numbers.empty()) base::fail<value_error>("{}: no {} is given", op, what);
   std::vector<array> all;
   for (const double number : numbers) all.push_back(f(number));
   return named(op, [&] { return stack(all, 0); });
@@ -202,8 +196,7 @@ array stack_of(std::string_view op, const char* what, const std::vector<double>&
 }  // namespace
 
 array quantile(const array& a, double q, const reduce_options& options, interpolation method) {
-  if (!(q >= 0 && q <= 1))
-    throw value_error(fmt::format("quantile: q is {}, must lie in [0, 1]", q));
+  if (!(q >= 0 && q <= 1)) base::fail<value_error>("quantile: q is {}, must lie in [0, 1]", q);
   const dtype type = op::real_floating_type_of(a, "quantile");
   const array x = op::cast(a, type, "quantile");
   const op::reduced_axes axes = op::resolve(x, options, "quantile");
@@ -236,7 +229,7 @@ array quantile(const array& a, const std::vector<double>& q, const reduce_option
 
 array percentile(const array& a, double p, const reduce_options& options, interpolation method) {
   if (!(p >= 0 && p <= 100))
-    throw value_error(fmt::format("percentile: p is {}, must lie in [0, 100]", p));
+    base::fail<value_error>("percentile: p is {}, must lie in [0, 100]", p);
   return named("percentile", [&] { return quantile(a, p / 100, options, method); });
 }
 
@@ -254,23 +247,18 @@ array median(const array& a, std::optional<integer> axis, bool keepdims) {
   return median(a, op::options_of(axis, keepdims));
 }
 
-array lexsort(std::span<const array> keys, integer axis) {
+array lexsort(array_list keys, integer axis) {
   return named("lexsort", [&] {
     if (keys.empty()) throw value_error("lexsort: no keys are given");
     array order_of = argsort(keys[0], axis);
     for (const array& key : keys.subspan(1)) {
       if (key.shape() != keys[0].shape())
-        throw shape_error(fmt::format("lexsort: keys {} and {} differ", keys[0].shape().str(),
-                                      key.shape().str()));
+        base::fail<shape_error>("lexsort: keys {} and {} differ", keys[0].shape(), key.shape());
       const array next = argsort(take_along_axis(key, order_of, axis), axis);
       order_of = take_along_axis(order_of, next, axis);
     }
     return order_of;
   });
-}
-
-array lexsort(std::initializer_list<array> keys, integer axis) {
-  return lexsort(std::span(keys.begin(), keys.size()), axis);
 }
 
 }  // namespace tutti

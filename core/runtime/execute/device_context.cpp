@@ -80,10 +80,15 @@ bool device_context::has_ended(const in_flight& work) const {
   return plugins::ignore(device.plugin->stream.event_query(work.event.get(), &done)) || done != 0;
 }
 
-bool device_context::has_ended(std::uint64_t sequence) const {
-  if (flight_.empty() || sequence < flight_.front().sequence) return true;
+const device_context::in_flight* device_context::find(std::uint64_t sequence) const {
+  if (flight_.empty() || sequence < flight_.front().sequence) return nullptr;
   const auto index = static_cast<std::size_t>(sequence - flight_.front().sequence);
-  return index >= flight_.size() || has_ended(flight_[index]);
+  return index < flight_.size() ? &flight_[index] : nullptr;
+}
+
+bool device_context::has_ended(std::uint64_t sequence) const {
+  const in_flight* const work = find(sequence);
+  return work == nullptr || has_ended(*work);
 }
 
 template <class T>
@@ -168,15 +173,13 @@ std::uint64_t device_context::enqueued(tutti_event* event, const char* label, st
 }
 
 std::shared_ptr<tutti_event> device_context::event_of(std::uint64_t sequence) {
-  if (flight_.empty() || sequence < flight_.front().sequence) return nullptr;
-  const std::size_t index = static_cast<std::size_t>(sequence - flight_.front().sequence);
-  return index < flight_.size() ? flight_[index].event : nullptr;
+  const in_flight* const work = find(sequence);
+  return work != nullptr ? work->event : nullptr;
 }
 
 std::string device_context::label_of(std::uint64_t sequence) const {
-  if (flight_.empty() || sequence < flight_.front().sequence) return {};
-  const std::size_t index = static_cast<std::size_t>(sequence - flight_.front().sequence);
-  return index < flight_.size() ? flight_[index].label : std::string();
+  const in_flight* const work = find(sequence);
+  return work != nullptr ? work->label : std::string();
 }
 
 void device_context::retire(std::uint64_t sequence) {

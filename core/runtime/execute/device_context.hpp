@@ -164,6 +164,7 @@ class device_context final : public stream_progress {
   void retire_front();
   void trace(const in_flight& work);
   bool has_ended(const in_flight& work) const;
+  const in_flight* find(std::uint64_t sequence) const;  // null if it has finished
 
   std::deque<in_flight> flight_;
   std::deque<arrived_work> arrived_work_;  // in flight

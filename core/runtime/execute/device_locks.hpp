@@ -20,8 +20,7 @@ class device_locks {
  public:
   device_locks() = default;
   explicit device_locks(device_context& context) { wait_for(context); }
-  device_locks(const device_locks&) = delete;
-  device_locks& operator=(const device_locks&) = delete;
+  device_locks(device_locks&&) = delete;
   ~device_locks() { release(); }
 
   /// Releases all, then waits for this one.

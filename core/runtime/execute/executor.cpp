@@ -34,8 +34,7 @@ struct work_in_flight {
 class evaluation {
  public:
   evaluation() = default;
-  evaluation(const evaluation&) = delete;
-  evaluation& operator=(const evaluation&) = delete;
+  evaluation(evaluation&&) = delete;
 
   ~evaluation() {
     // After a failure, nodes that were not reached stay pending.
@@ -146,8 +145,7 @@ class traced_transfer {
  public:
   traced_transfer(const device_context& context, const char* name, std::uint64_t bytes)
       : device_(context.device), name_(name), bytes_(bytes) {}
-  traced_transfer(const traced_transfer&) = delete;
-  traced_transfer& operator=(const traced_transfer&) = delete;
+  traced_transfer(traced_transfer&&) = delete;
   ~traced_transfer() {
     if (begin_ == 0 || std::uncaught_exceptions() > 0) return;
     base::trace_complete(base::trace_track(device_.name, "transfer"), name_, begin_,

@@ -21,8 +21,7 @@ class host_blocks {
  public:
   explicit host_blocks(device_context& host) : host_(host) {}
   ~host_blocks();
-  host_blocks(const host_blocks&) = delete;
-  host_blocks& operator=(const host_blocks&) = delete;
+  host_blocks(host_blocks&&) = delete;
   buffer_block& add(std::uint64_t bytes);
 
  private:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "base/process.hpp"
 #include "base/trace.hpp"
 #include "plugin/guarded.hpp"
@@ -159,7 +160,7 @@ compiled_kernel& compiled(device_context& context, const kernel_source& source,
 void check_limits(const device_context& context, const kernel_call& call,
                   const tutti_kernel_info& info) {
   const auto refuse = [&](const std::string& why) {
-    throw value_error("kernel " + call.source->name + ": " + why);
+    base::fail<value_error>("kernel {}: {}", call.source->name, why);
   };
   const std::string& device = context.device.title;
   std::uint64_t group = 1;  // its factors divide those of `global`, whose product fits

@@ -148,9 +148,7 @@ std::uint64_t launch_operator(device_context& context, const planned_group& wher
   const fusion::group& g = where.group;
   described_operator call = describe(*g.members.front(), g.epilogue, outputs);
   const std::uint64_t sequence = context.next_sequence();
-  for (const graph::node* input : call.inputs) {
-    context.prepare_input(*input);
-  }
+  for (const graph::node* input : call.inputs) context.prepare_input(*input);
   for (const result& out : outputs) out.block->last_use = sequence;
   const cached_plan& plan = plan_of(context, call, &where);
   std::string why = plan.refusal;

@@ -28,8 +28,7 @@ class mapped_memory {
       plugins::throw_nothing_made(device, device.plugin->memory.map.name());
     host_ = static_cast<char*>(host);
   }
-  mapped_memory(const mapped_memory&) = delete;
-  mapped_memory& operator=(const mapped_memory&) = delete;
+  mapped_memory(mapped_memory&&) = delete;
   ~mapped_memory() {
     if (host_ != nullptr) plugins::ignore(device_.plugin->memory.unmap(buffer_, host_));
   }
@@ -55,8 +54,7 @@ class host_memory {
  public:
   /// Ordinary memory if the device has none of this kind. Throws out_of_memory.
   host_memory(const detail::opened_device& device, std::uint64_t bytes);
-  host_memory(const host_memory&) = delete;
-  host_memory& operator=(const host_memory&) = delete;
+  host_memory(host_memory&&) = delete;
   ~host_memory();
 
   char* get() const { return host_; }

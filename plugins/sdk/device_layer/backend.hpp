@@ -73,17 +73,23 @@ concept device_backend = requires(typename B::device& device, const typename B::
   B::matmul(stream, call, product, places, event);
 };
 
+/// Throws TUTTI_ERROR_INVALID_ARGUMENT unless `part`, "the plan", of `owner` can run on `stream`.
+template <typename B>
+void require_same_device(const typename B::device& owner, const typename B::device& stream,
+                         std::string_view label, const char* part) {
+  if (!B::same_device(stream, owner))
+    throw_invalid(label, ": ", part, " belongs to device ", owner.info->name, ", the stream to ",
+                  stream.info->name);
+}
+
 /// The memory of `given` for work on `device`. Throws TUTTI_ERROR_INVALID_ARGUMENT for NULL and for
 /// a buffer of another device.
 template <typename B>
 typename B::memory memory_on(const typename B::device& device, const tutti_buffer* given,
                              const char* what) {
   const typename B::buffer* buffer = given;
-  if (buffer == nullptr) throw_invalid(std::string(what) + ": buffer is NULL");
-  if (!B::same_device(*buffer->device, device)) {
-    throw_invalid(std::string(what) + ": the buffer belongs to device " +
-                  buffer->device->info->name + ", the stream to " + device.info->name);
-  }
+  if (buffer == nullptr) throw_invalid(what, ": buffer is NULL");
+  require_same_device<B>(*buffer->device, device, what, "the buffer");
   return buffer->memory;
 }
 

@@ -22,15 +22,13 @@ std::vector<tutti_participant> all_participants(const tutti_communicator_desc* d
   std::vector<tutti_participant> all = validate_communicator(wanted);
   std::fill_n(communicators, all.size(), nullptr);
   if (all.size() != wanted.size)
-    throw_unsupported("collectives: " + std::to_string(all.size()) + " of " +
-                      std::to_string(wanted.size) +
+    throw_unsupported("collectives: ", all.size(), " of ", wanted.size,
                       " participants are of this process, and there is no way to others");
   for (size_t n = 0; n < all.size(); ++n)
     for (size_t other = 0; other < n; ++other)
       if (B::same_device(*all[n].device, *all[other].device))
-        throw_unsupported("collectives: participants " + std::to_string(all[other].rank) + " and " +
-                          std::to_string(all[n].rank) + " are both on " +
-                          all[n].device->info->name);
+        throw_unsupported("collectives: participants ", all[other].rank, " and ", all[n].rank,
+                          " are both on ", all[n].device->info->name);
   return all;
 }
 
@@ -103,7 +101,7 @@ struct collective_functions {
 
   static collective_memory<B> memory_of(const Communicator& c, const tutti_view* given,
                                         const std::string& what) {
-    if (given == nullptr) throw_invalid(what + ": view is NULL");
+    if (given == nullptr) throw_invalid(what, ": view is NULL");
     const tutti_view& v = *given;
     const typename B::memory memory = memory_on<B>(*c.device, v.buffer, what.c_str());
     const typename B::buffer& buffer = *v.buffer;
@@ -113,14 +111,13 @@ struct collective_functions {
   static void check(const tutti_collective_call& from, call& k) {
     Communicator& c = deref(from.communicator, "communicator");
     const char* const name = collective_name(from.kind);
-    if (name == nullptr)
-      throw_unsupported("collectives: kind " + std::to_string(from.kind) + " is unknown");
+    if (name == nullptr) throw_unsupported("collectives: kind ", from.kind, " is unknown");
     k.name = std::string(name) + ", participant " + std::to_string(c.rank);
     k.communicator = &c;
     k.stream = &deref(from.stream, "stream");
     k.event = from.event;
     if (!B::same_device(*k.stream->device, *c.device))
-      throw_invalid(k.name + ": the stream belongs to another device");
+      throw_invalid(k.name, ": the stream belongs to another device");
     k.shape.kind = from.kind;
     k.in = memory_of(c, from.in, k.name);
     k.out = memory_of(c, from.out, k.name);
@@ -130,9 +127,9 @@ struct collective_functions {
     require_reduction(k.shape.kind, from.reduction, k.in.dtype, k.name);
     k.shape.reduction = from.reduction;
     if (from.reduction != TUTTI_REDUCE_NONE && lacks_f64(c, k.in.dtype))
-      throw_unsupported(k.name + ": " + c.device->info->name + " has no f64");
+      throw_unsupported(k.name, ": ", c.device->info->name, " has no f64");
     if (const char* const why = c.against(k.in.dtype, from.reduction))
-      throw_unsupported(k.name + ": " + why + ": " + dtype_name(k.in.dtype));
+      throw_unsupported(k.name, ": ", why, ": ", dtype_name(k.in.dtype));
   }
 };
 

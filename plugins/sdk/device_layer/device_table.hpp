@@ -25,8 +25,7 @@ struct device_functions {
 
   static const typename B::info& at(uint32_t index) {
     if (index >= all().size()) {
-      throw_invalid("device index " + std::to_string(index) + " of " +
-                    std::to_string(all().size()));
+      throw_invalid("device index ", index, " of ", all().size());
     }
     return *all()[index];
   }

@@ -89,8 +89,7 @@ uint32_t number_option(const std::string& name, uint32_t otherwise, uint32_t mos
   const char* const end = wanted->data() + wanted->size();
   const auto [stop, error] = std::from_chars(wanted->data(), end, number);
   if (error != std::errc() || stop != end || number < 1 || number > most)
-    throw_invalid("TUTTI_" + name + "=" + *wanted + ": expected a number from 1 to " +
-                  std::to_string(most));
+    throw_invalid("TUTTI_", name, "=", *wanted, ": expected a number from 1 to ", most);
   return number;
 }
 
@@ -99,15 +98,13 @@ uint32_t host_devices() { return number_option("HOST_DEVICES", 1, 64); }
 std::string compilation::careful_options(const char* safer) const {
   if (ends_ <= 0) return {};
   const std::string past = what_ + ": processes ended while " + device_.driver + " compiled it";
-  if (ends_ > 1) {
-    throw plugin_error(TUTTI_ERROR_UNSUPPORTED,
-                       past +
-                           ", and others with safer options; it is left out (`tutti doctor` tells "
-                           "how to try it again)");
-  }
+  if (ends_ > 1)
+    throw_unsupported(past,
+                      ", and others with safer options; it is left out (`tutti doctor` tells ",
+                      "how to try it again)");
   log(TUTTI_LOG_WARN, past +
-                          "; compiled with safer options, slower code (`tutti doctor` tells "
-                          "how to try without)");
+                          "; compiled with safer options, slower code (`tutti doctor` tells how "
+                          "to try without)");
   return safer;
 }
 

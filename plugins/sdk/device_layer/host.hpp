@@ -29,8 +29,7 @@ class compilation {
  public:
   compilation(const device_description& device, std::string key, const std::string& what);
   ~compilation();
-  compilation(const compilation&) = delete;
-  compilation& operator=(const compilation&) = delete;
+  compilation(compilation&&) = delete;
   /// Additional options that avoid the crashes of earlier processes: none, or `safer`, which is
   /// logged. Throws plugin_error UNSUPPORTED if processes have crashed with these as well.
   std::string careful_options(const char* safer) const;

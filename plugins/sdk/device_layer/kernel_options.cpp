@@ -53,6 +53,15 @@ std::string gather_options(const device_description& device, const char* type, c
          " -DINDEX=" + index_name(index) + " -DCOMBINE=" + std::to_string(static_cast<int>(how));
 }
 
+// The bits of infinity, "0" for integers.
+const char* infinity_bits(int32_t dtype) {
+  return dtype == TUTTI_F16    ? "0x7c00u"
+         : dtype == TUTTI_BF16 ? "0x7f80u"
+         : dtype == TUTTI_F32  ? "0x7f800000u"
+         : dtype == TUTTI_F64  ? "0x7ff0000000000000ul"
+                               : "0";
+}
+
 // Options of ordering_shared.cl.
 std::string key_options(const device_description& device, int32_t dtype, bool payload,
                         uint32_t bits) {

@@ -86,15 +86,12 @@ struct kernel_functions {
       const char* label = k.label.c_str();
       const tutti_kernel_launch l = read_struct(given, "kernel launch");
       typename B::stream& s = deref(stream, "stream");
-      if (!B::same_device(*s.device, *k.device)) {
-        throw_invalid(k.label + ": the kernel belongs to device " + k.device->info->name +
-                      ", the stream to " + s.device->info->name);
-      }
+      require_same_device<B>(*k.device, *s.device, k.label, "the kernel");
       validate_kernel_sizes(l, k.limits, label);
       if (k.argument_count != TUTTI_KERNEL_ARGUMENTS_UNKNOWN &&
           k.argument_count != l.argument_count + (B::shared_is_argument && l.shared_bytes > 0)) {
-        throw_invalid(k.label + ": " + std::to_string(l.argument_count) +
-                      " arguments for a kernel of " + std::to_string(k.argument_count));
+        throw_invalid(k.label, ": ", l.argument_count, " arguments for a kernel of ",
+                      k.argument_count);
       }
       [[maybe_unused]] const typename B::scope scope(*k.device);
       argument_list arguments(k, l);

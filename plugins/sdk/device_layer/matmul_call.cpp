@@ -10,24 +10,13 @@ namespace tutti::sdk {
 namespace {
 
 MatmulElement element_of(int32_t dtype) {
-  switch (dtype) {
-    case TUTTI_F32:
-      return MatmulElement::f32;
-    case TUTTI_F64:
-      return MatmulElement::f64;
-    default:
-      break;
-  }
-  switch (dtype_size(dtype)) {
-    case 1:
-      return MatmulElement::int8;
-    case 2:
-      return MatmulElement::int16;
-    case 4:
-      return MatmulElement::int32;
-    default:
-      return MatmulElement::int64;
-  }
+  if (dtype == TUTTI_F32) return MatmulElement::f32;
+  if (dtype == TUTTI_F64) return MatmulElement::f64;
+  const uint32_t bytes = dtype_size(dtype);
+  return bytes == 1   ? MatmulElement::int8
+         : bytes == 2 ? MatmulElement::int16
+         : bytes == 4 ? MatmulElement::int32
+                      : MatmulElement::int64;
 }
 
 MatmulOperand operand_of(const tutti_view& view) {

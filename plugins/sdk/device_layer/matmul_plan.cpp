@@ -21,29 +21,22 @@ constexpr Int few_vectors = 16;
 constexpr Int group_bytes = 64 << 10;  // a group that reads less is not worth its launch
 constexpr Int wide_rows = 12;          // of a tile, with 32 vector registers of 64 bytes
 
+struct ElementType {
+  const char* name;
+  Int bytes;
+};
+
+const ElementType& type_of(MatmulElement element) {
+  static constexpr ElementType types[] = {{"float", 4},  {"double", 8}, {"uchar", 1},
+                                          {"ushort", 2}, {"uint", 4},   {"ulong", 8}};
+  return types[static_cast<std::size_t>(element)];
+}
+
 Tile tile_of(MatmulElement element, const MatmulDevice& device) {
-  const Int bytes = static_cast<Int>(element_bytes(element));
+  const Int bytes = type_of(element).bytes;
   const Int lanes = std::clamp<Int>(device.vector_bytes / bytes, 2, 16);
   const Int rows = device.vector_bytes >= 64 ? wide_rows : device.vector_bytes >= 32 ? 6 : 4;
   return {lanes, rows, 2 * lanes, bytes};
-}
-
-const char* type_name(MatmulElement element) {
-  switch (element) {
-    case MatmulElement::f32:
-      return "float";
-    case MatmulElement::f64:
-      return "double";
-    case MatmulElement::int8:
-      return "uchar";
-    case MatmulElement::int16:
-      return "ushort";
-    case MatmulElement::int32:
-      return "uint";
-    case MatmulElement::int64:
-      return "ulong";
-  }
-  return "";
 }
 
 Task task_of(const MatmulProblem& p) {
@@ -196,24 +189,10 @@ MatmulPlan plan_gpu(const MatmulProblem& p, const MatmulDevice& device) {
 }  // namespace
 }  // namespace matmul
 
-std::size_t element_bytes(MatmulElement element) noexcept {
-  switch (element) {
-    case MatmulElement::int8:
-      return 1;
-    case MatmulElement::int16:
-      return 2;
-    case MatmulElement::f32:
-    case MatmulElement::int32:
-      return 4;
-    default:
-      return 8;
-  }
-}
-
 std::string matmul_options(const MatmulProblem& problem, const MatmulDevice& device) {
   using namespace matmul;
   const MatmulElement element = problem.element;
-  const std::string options = std::string("-DT=") + type_name(element) +
+  const std::string options = std::string("-DT=") + type_of(element).name +
                               " -DIS_F64=" + (element == MatmulElement::f64 ? "1" : "0") +
                               " -DEPILOGUE=" + (problem.has_epilogue() ? "1" : "0");
   if (!device.cpu) return options + " -DTS=" + std::to_string(gpu_threads(device));

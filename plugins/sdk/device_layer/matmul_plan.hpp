@@ -15,8 +15,6 @@ namespace tutti::sdk {
 // Integers are identified by width: products wrap, so signed and unsigned share a program.
 enum class MatmulElement : std::uint8_t { f32, f64, int8, int16, int32, int64 };
 
-std::size_t element_bytes(MatmulElement element) noexcept;
-
 struct MatmulDevice {
   bool cpu = true;                         // CL_DEVICE_TYPE_CPU: the vector kernels
   int compute_units = 1;                   // CL_DEVICE_MAX_COMPUTE_UNITS

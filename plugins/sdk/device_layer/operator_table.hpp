@@ -113,10 +113,7 @@ struct operator_functions {
       Plan& p = deref(plan, "plan");
       const operator_call call = p.what.call();
       const char* name = operator_name(call.kind);
-      if (!B::same_device(*s.device, *p.device)) {
-        throw_invalid(std::string(name) + ": the plan belongs to device " + p.device->info->name +
-                      ", the stream to " + s.device->info->name);
-      }
+      require_same_device<B>(*p.device, *s.device, name, "the plan");
       const operator_memory memory = read_launch(given, call);
       check_memory(p, call, name, memory);
       if constexpr (matrix_backend<B>)

@@ -45,7 +45,7 @@ uint64_t launch_operator(const device_description& device, const operator_call& 
   const device_operator found = functions_of(l.kind);
   if (found.launch != nullptr) return found.launch(device, l, on);
   const char* const name = operator_name(l.kind);
-  throw_unsupported(std::string(name != nullptr ? name : "an unknown operator") +
+  throw_unsupported(name != nullptr ? name : "an unknown operator",
                     ": there are no kernels for it");
 }
 
@@ -74,13 +74,11 @@ uint64_t groups_on(const device_description& device, int64_t items) {
 void validate_workspace(const operator_memory& given, uint64_t bytes, uint64_t buffer_bytes,
                         uint64_t alignment, const char* what) {
   if (given.workspace_bytes < bytes) {
-    throw_invalid(std::string(what) + ": workspace of " + std::to_string(given.workspace_bytes) +
-                  " bytes, needs " + std::to_string(bytes));
+    throw_invalid(what, ": workspace of ", given.workspace_bytes, " bytes, needs ", bytes);
   }
   if (given.workspace.offset % alignment != 0) {
-    throw_invalid(std::string(what) + ": workspace at byte " +
-                  std::to_string(given.workspace.offset) + ", no multiple of " +
-                  std::to_string(alignment));
+    throw_invalid(what, ": workspace at byte ", given.workspace.offset, ", no multiple of ",
+                  alignment);
   }
   validate_span(what, given.workspace.offset, bytes, buffer_bytes);
 }

@@ -27,8 +27,8 @@ void rendered_description::require_arguments(const device_description& device,
                                              uint32_t bytes) const {
   const uint32_t limit = device.properties.max_argument_bytes;
   if (bytes <= limit) return;
-  throw_unsupported(label + ": needs " + std::to_string(bytes) + " bytes of kernel arguments, " +
-                    device.name + " allows " + std::to_string(limit));
+  throw_unsupported(label, ": needs ", bytes, " bytes of kernel arguments, ", device.name,
+                    " allows ", limit);
 }
 
 launch_plan rendered_description::plan(const device_description& device,
@@ -47,8 +47,8 @@ void rendered_description::check_operand(uint32_t number, const tutti_operand& o
 void rendered_description::require_workspace(const tutti_program_launch& launch,
                                              const launch_plan& plan) const {
   if (launch.workspace_bytes >= plan.workspace_bytes) return;
-  throw_invalid(label + ": workspace of " + std::to_string(launch.workspace_bytes) +
-                " bytes, needs " + std::to_string(plan.workspace_bytes));
+  throw_invalid(label, ": workspace of ", launch.workspace_bytes, " bytes, needs ",
+                plan.workspace_bytes);
 }
 
 }  // namespace tutti::sdk

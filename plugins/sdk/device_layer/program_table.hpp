@@ -48,7 +48,7 @@ struct program_functions {
       program->device = &d;
       program->render_for(*d.info, desc, B::make_dialect(*d.info));
       if (const std::string lacks = beyond(offered_by(d), program->desc()); !lacks.empty())
-        throw_unsupported(program->label + ": the device " + lacks);
+        throw_unsupported(program->label, ": the device ", lacks);
       program->require_arguments(*d.info, B::argument_bytes(program->layout));
       program->place_arguments();
       compile(*program);
@@ -74,10 +74,7 @@ struct program_functions {
       Program& p = deref(program, "program");
       tutti_program_launch l = read_struct(given, "launch");
       typename B::stream& s = deref(stream, "stream");
-      if (!B::same_device(*s.device, *p.device)) {
-        throw_invalid(p.label + ": the program belongs to device " + p.device->info->name +
-                      ", the stream to " + s.device->info->name);
-      }
+      require_same_device<B>(*p.device, *s.device, p.label, "the program");
       std::vector<tutti_operand> operands;
       read_operands(p.desc(), l, operands);
       validate_launch(p.desc(), l);

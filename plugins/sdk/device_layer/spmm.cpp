@@ -45,10 +45,10 @@ spmm_shape describe(const device_description& device, const operator_call& l) {
 // The workspace begins with an even number of carried rows, so that 16-byte numbers may follow.
 int64_t carried_count(const spmm_shape& g) { return g.tiles + g.tiles % 2; }
 
-uint64_t groups_on_cpu(const device_description& device, const spmm_shape& g) {
+uint64_t groups_on_cpu(const device_description& device, int64_t items, int64_t steps) {
   const int64_t units = std::max(device.compute_units(), 1u);
-  const double work = static_cast<double>(g.rows + g.elements) * static_cast<double>(g.width);
   const double most = static_cast<double>(units > 1 ? units * 32 - 1 : 16);
+  const double work = static_cast<double>(items) * static_cast<double>(steps);
   return static_cast<uint64_t>(std::clamp(work / 16384, 1.0, most));
 }
 
@@ -89,13 +89,9 @@ sddmm_shape shape_of_sddmm(const operator_call& l) {
 }
 
 uint64_t groups_of_sddmm(const device_description& device, const sddmm_shape& g) {
-  const auto elements = static_cast<double>(g.elements);
-  if (device.kind == schedule::cpu) {
-    const int64_t units = std::max(device.compute_units(), 1u);
-    const double most = static_cast<double>(units > 1 ? units * 32 - 1 : 16);
-    const double work = elements * static_cast<double>(g.width + 1);
-    return static_cast<uint64_t>(std::clamp(work / 16384, 1.0, std::min(most, elements)));
-  }
+  if (device.kind == schedule::cpu)
+    return std::min(groups_on_cpu(device, g.elements, g.width + 1),
+                    static_cast<uint64_t>(g.elements));
   // The number of items per element, as in tutti_sddmm.
   constexpr int64_t most_groups = 1 << 20, most_lanes = 32;
   int64_t lanes = 1;
@@ -123,7 +119,7 @@ uint64_t launch_spmm(const device_description& device, const operator_call& l,
   if (device.kind != schedule::cpu) return launch_on_gpu(device, size, g, launch);
   launch.offsets = launch.offsets.first(5);
   launch(g.width == 1 ? "tutti_spmv" : "tutti_spmm", {view0, view1, view2, view3, view4},
-         groups_on_cpu(device, g), true);
+         groups_on_cpu(device, g.rows + g.elements, g.width), true);
   return 0;
 }
 

@@ -62,9 +62,9 @@ host_part& device_at(uint32_t index) {
   const size_t count = devices().size();
   if (index < count) return devices()[index];
   sdk::throw_invalid(
-      std::string(plugin_name) + ": there " +
-      (count == 1 ? std::string("is 1 device") : "are " + std::to_string(count) + " devices") +
-      ", not one of index " + std::to_string(index));
+      plugin_name, ": there ",
+      count == 1 ? std::string("is 1 device") : "are " + std::to_string(count) + " devices",
+      ", not one of index ", index);
 }
 
 tutti_status* count(uint32_t* result) {

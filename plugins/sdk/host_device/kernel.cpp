@@ -18,8 +18,7 @@ struct host_function {
   void (*release)(void*) = nullptr;
 
   host_function() = default;
-  host_function(const host_function&) = delete;
-  host_function& operator=(const host_function&) = delete;
+  host_function(host_function&&) = delete;
   ~host_function() {
     if (release != nullptr) release(context);
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -71,6 +72,20 @@ class host_operator {
 #undef TUTTI_OPERATOR
 /// Linear algebra for one matrix of the batch, on the calling thread.
 void matrix_on_host(const host_call& call, uint64_t matrix);
+/// f(S(), T()) for elements of type S, f32, f64, c64 or c128, which are computed as the wider T.
+template <typename F>
+void with_wider(int32_t dtype, F&& f) {
+  switch (dtype) {
+    case TUTTI_F32:
+      return f(float(), double());
+    case TUTTI_F64:
+      return f(double(), static_cast<long double>(0));
+    case TUTTI_C64:
+      return f(std::complex<float>(), std::complex<double>());
+    default:
+      return f(std::complex<double>(), std::complex<long double>());
+  }
+}
 /// Splits `items` of `steps` steps each into pieces of a few thousand steps.
 void share_rows(const host_call& call, uint64_t items, uint64_t steps,
                 const thread_team::range& body);

@@ -131,7 +131,7 @@ instruction_fn find_instruction(const tutti_instruction& instruction, const uint
 #include "tutti/op_table.def"
 #undef TUTTI_OP
     default:
-      throw_invalid("opcode " + std::to_string(instruction.opcode) + " is unknown");
+      throw_invalid("opcode ", instruction.opcode, " is unknown");
   }
 }
 

@@ -10,8 +10,7 @@ class plain_arithmetic {
  public:
   plain_arithmetic();
   ~plain_arithmetic();
-  plain_arithmetic(const plain_arithmetic&) = delete;
-  plain_arithmetic& operator=(const plain_arithmetic&) = delete;
+  plain_arithmetic(plain_arithmetic&&) = delete;
 
  private:
   unsigned before_ = 0;

@@ -130,9 +130,7 @@ void program_interpreter::check_ranges(const tutti_program_launch& launch,
     if (is_in_range(operand.offset, size, rank, launch.extent, operand.stride, bytes)) return;
     const std::string problem =
         range_problem(operand.offset, size, rank, launch.extent, operand.stride, bytes);
-    if (!problem.empty())
-      throw_invalid(program_name(desc_) + ": " + kind + " " + std::to_string(index) + ": " +
-                    problem);
+    if (!problem.empty()) throw_invalid(program_name(desc_), ": ", kind, " ", index, ": ", problem);
   };
   for (size_t i = 0; i < inputs_.size(); ++i) {
     check("input", i, inputs_[i], launch.inputs[i], desc_.kept_rank + desc_.reduced_rank);

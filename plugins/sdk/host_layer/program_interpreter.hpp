@@ -21,8 +21,7 @@ class program_interpreter {
  public:
   /// Throws plugin_error if the description contains something that is undefined for its dtype.
   explicit program_interpreter(program_description&& description);
-  program_interpreter(const program_interpreter&) = delete;
-  program_interpreter& operator=(const program_interpreter&) = delete;
+  program_interpreter(program_interpreter&&) = delete;
 
   const tutti_program_desc& desc() const { return description_.desc(); }
 

@@ -36,16 +36,8 @@ void run_lines(const host_call& call) {
 }  // namespace
 
 void recurrence_on_host(const host_call& call) {
-  switch (call.views[0].dtype) {
-    case TUTTI_F32:
-      return run_lines<float, double>(call);
-    case TUTTI_F64:
-      return run_lines<double, long double>(call);
-    case TUTTI_C64:
-      return run_lines<std::complex<float>, std::complex<double>>(call);
-    default:
-      return run_lines<std::complex<double>, std::complex<long double>>(call);
-  }
+  with_wider(call.views[0].dtype,
+             [&](auto s, auto t) { run_lines<decltype(s), decltype(t)>(call); });
 }
 
 }  // namespace tutti::sdk

@@ -128,7 +128,7 @@ std::unique_ptr<reducer> make_typed(uint8_t reduction) {
     if (reduction == TUTTI_REDUCE_PROD) return std::make_unique<plain_reducer<T, prod_kind<T>>>();
   }
   // clang-format on
-  throw_invalid("reduction " + std::to_string(reduction) + " is not defined for this dtype");
+  throw_invalid("reduction ", reduction, " is not defined for this dtype");
 }
 
 }  // namespace

@@ -82,16 +82,8 @@ void run_indexed(const host_call& call) {
 }  // namespace
 
 void spmm_on_host(const host_call& call) {
-  switch (call.views[0].dtype) {
-    case TUTTI_F32:
-      return run_indexed<float, double>(call);
-    case TUTTI_F64:
-      return run_indexed<double, long double>(call);
-    case TUTTI_C64:
-      return run_indexed<std::complex<float>, std::complex<double>>(call);
-    default:
-      return run_indexed<std::complex<double>, std::complex<long double>>(call);
-  }
+  with_wider(call.views[0].dtype,
+             [&](auto s, auto t) { run_indexed<decltype(s), decltype(t)>(call); });
 }
 void sddmm_on_host(const host_call& call) { spmm_on_host(call); }
 

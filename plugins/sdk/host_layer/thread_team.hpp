@@ -20,8 +20,7 @@ class thread_team {
   /// `threads`: the total, including the caller's.
   explicit thread_team(unsigned threads);
   ~thread_team();
-  thread_team(const thread_team&) = delete;
-  thread_team& operator=(const thread_team&) = delete;
+  thread_team(thread_team&&) = delete;
 
   /// The number of threads, including the caller's.
   unsigned size() const { return threads_; }

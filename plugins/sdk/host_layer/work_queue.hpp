@@ -87,8 +87,7 @@ class work_queue {
  public:
   work_queue();
   ~work_queue();
-  work_queue(const work_queue&) = delete;
-  work_queue& operator=(const work_queue&) = delete;
+  work_queue(work_queue&&) = delete;
 
   /// Queues `work`. The completion and waits for the queue report its exception.
   std::shared_ptr<completion> add(std::function<void()> work);
