@@ -32,7 +32,8 @@ std::string one_line(std::string text) {
 
 int complain(const CLI::App& app, const std::string& message, int status) {
   std::cout.flush();
-  std::cerr << app.get_name() << ": " << one_line(message) << '\n';
+  // In one piece, since other ranks may write too.
+  std::cerr << app.get_name() + ": " + one_line(message) + '\n';
   return status;
 }
 
