@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tutti/dtype.hpp"
+#include "tutti/error.hpp"
 #include "tutti/shape.hpp"
 
 template <>
@@ -31,6 +32,12 @@ namespace tutti::base {
 template <class E, class... Values>
 [[noreturn]] void fail(fmt::format_string<const Values&...> text, const Values&... values) {
   throw E(fmt::vformat(text, fmt::make_format_args(values...)));
+}
+
+/// Throws value_error for a number beyond the last value of an enumeration.
+template <class Enum>
+void require_known(std::string_view op, std::string_view what, Enum value, Enum last) {
+  if (value > last) fail<value_error>("{}: unknown {} {}", op, what, static_cast<int>(value));
 }
 
 }  // namespace tutti::base

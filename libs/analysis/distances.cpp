@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Covariances, distances between rows.
-#include <fmt/format.h>
 
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "tutti/analysis.hpp"
 #include "tutti/extension.hpp"
@@ -27,7 +27,7 @@ array covariances(const array& x, double correction) {
 
 array as_variables(const array& m, dtype type, const char* op) {
   const array x = op::cast(m, graph::compute_dtype(type), op);
-  if (x.ndim() == 0) throw shape_error(std::string(op) + ": a number has no observations");
+  if (x.ndim() == 0) base::fail<shape_error>("{}: a number has no observations", op);
   return x.ndim() == 1 ? expand_dims(x, 0) : x;
 }
 
@@ -143,14 +143,13 @@ array distances(const array& a, const array& b, distance_metric metric) {
 
 array cdist(const array& a, const array& b, distance_metric metric) {
   return named("cdist", [&] {
-    if (metric > distance_metric::cosine)
-      throw value_error(fmt::format("cdist: unknown metric {}", static_cast<int>(metric)));
+    base::require_known("cdist", "metric", metric, distance_metric::cosine);
     const array operands[] = {a, b};
     const dtype type = op::real_floating_type_of(operands, "cdist");
     const array x = op::cast(a, graph::compute_dtype(type), "cdist");
     const array y = op::cast(b, x.dtype(), "cdist");
     if (x.ndim() < 2 || y.ndim() < 2 || x.dim(-1) != y.dim(-1))
-      throw shape_error("cdist: rows of " + x.shape().str() + " and of " + y.shape().str());
+      base::fail<shape_error>("cdist: rows of {} and of {}", x.shape(), y.shape());
     return op::cast(distances(x, y, metric), type, "cdist");
   });
 }

@@ -3,11 +3,10 @@
 // Exponential and gamma numbers.
 #include "tutti/analysis/distributions.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <functional>
 
+#include "base/fail.hpp"
 #include "tutti/extension.hpp"
 
 namespace tutti::random {
@@ -15,8 +14,7 @@ namespace {
 
 void require_positive(double value, const char* what, std::string_view op) {
   if (!(value > 0) || !std::isfinite(value))
-    throw value_error(
-        fmt::format("{}: the {} must be positive and finite, got {}", op, what, value));
+    base::fail<value_error>("{}: the {} must be positive and finite, got {}", op, what, value);
 }
 
 struct proposal {
@@ -62,7 +60,7 @@ array exponential(key from, const shape& shape, double scale, dtype type, const 
   require_positive(scale, "scale", "exponential");
   graph::checked_elements(shape, dtype::i64, "exponential");
   if (scale > finfo(type).max)
-    throw value_error(fmt::format("exponential: {} is out of the range of {}", scale, name(type)));
+    base::fail<value_error>("exponential: {} is out of the range of {}", scale, type);
   const array u = unit_above_zero(from, shape, graph::compute_dtype(type), on);
   return astype(log(u) * -scale, type);
 }

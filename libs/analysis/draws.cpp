@@ -2,13 +2,13 @@
 //
 // Draws from tables of probabilities (A. J. Walker's alias method, TOMS 1977): one integer, one
 // word and two gathers per number, for any table.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "tutti/analysis/distributions.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/host_memory.hpp"
@@ -72,8 +72,8 @@ std::vector<std::int64_t> draw_without_replacement(key from, std::span<const dou
     order.emplace_back(std::log(-std::log(u)) - std::log(weights[i]), i);
   }
   if (wanted > static_cast<std::int64_t>(order.size()))
-    throw value_error("choice: " + std::to_string(wanted) + " of " + std::to_string(order.size()) +
-                      " things with a positive weight, without replacement");
+    base::fail<value_error>("choice: {} of {} things with a positive weight, without replacement",
+                            wanted, order.size());
   std::partial_sort(order.begin(), order.begin() + wanted, order.end());
   std::vector<std::int64_t> out;
   for (std::int64_t i = 0; i < wanted; ++i)
@@ -129,10 +129,9 @@ std::vector<std::int64_t> end_of_permutation(key from, std::int64_t n, std::int6
 }  // namespace
 
 array poisson(key from, const shape& shape, double mean, dtype type, const device& on) {
-  if (!is_integral(type))
-    throw dtype_error("poisson: needs an integer dtype, got " + std::string(name(type)));
+  if (!is_integral(type)) base::fail<dtype_error>("poisson: needs an integer dtype, got {}", type);
   if (!(mean >= 0 && mean <= 1e9))
-    throw value_error(fmt::format("poisson: the mean {} is not in [0, 1e9]", mean));
+    base::fail<value_error>("poisson: the mean {} is not in [0, 1e9]", mean);
   graph::checked_elements(shape, dtype::i64, "poisson");
   // Outwards from the most likely value, whose weight is 1.
   constexpr double smallest = 1e-18;
@@ -151,21 +150,18 @@ array poisson(key from, const shape& shape, double mean, dtype type, const devic
   }
   --last;
   if (!op::holds(type, last))
-    throw value_error("poisson: numbers up to " + std::to_string(last) + " do not fit " +
-                      std::string(name(type)));
+    base::fail<value_error>("poisson: numbers up to {} do not fit {}", last, type);
   double sum = 0;
   for (double w : weights) sum += w;
   return astype(draw(from, make_alias_table(weights, sum), shape, on) + first, type);
 }
 
 array choice(key from, std::int64_t n, const shape& shape, replacement replace, const device& on) {
-  if (n < 1) throw value_error("choice: there are " + std::to_string(n) + " things to choose from");
+  if (n < 1) base::fail<value_error>("choice: there are {} things to choose from", n);
   graph::checked_elements(shape, dtype::i64, "choice");
   if (replace == replacement::yes) return integers(from, shape, 0, n, dtype::i64, on);
   const std::int64_t wanted = shape.size();
-  if (wanted > n)
-    throw value_error("choice: " + std::to_string(wanted) + " of " + std::to_string(n) +
-                      " things without replacement");
+  if (wanted > n) base::fail<value_error>("choice: {} of {} things without replacement", wanted, n);
   const std::int64_t words = wanted > n / few ? n : 17 * wanted;
   detail::require_host_memory("choice", static_cast<std::uint64_t>(words), sizeof(std::int64_t));
   return array::from(end_of_permutation(from, n, wanted), shape, on);
@@ -177,11 +173,11 @@ array choice(key from, std::span<const double> weights, const shape& shape, repl
   double sum = 0;
   for (double w : weights) {
     if (!(w >= 0) || !std::isfinite(w))
-      throw value_error(fmt::format("choice: the weight {} is not usable", w));
+      base::fail<value_error>("choice: the weight {} is not usable", w);
     sum += w;
   }
   if (!(sum > 0) || !std::isfinite(sum))
-    throw value_error(fmt::format("choice: the weights sum to {}", sum));
+    base::fail<value_error>("choice: the weights sum to {}", sum);
   if (replace == replacement::no)
     return array::from(draw_without_replacement(from, weights, shape.size(), on), shape, on);
   return draw(from, make_alias_table(weights, sum), shape, on);

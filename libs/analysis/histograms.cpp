@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Histograms: numbers of bins, and how often each occurs.
-#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "tutti/analysis.hpp"
 #include "tutti/extension.hpp"
@@ -85,12 +85,11 @@ struct binned {
 // Equal bins over [low, high], as for histogram(), and its errors.
 binned equal_bins(const array& a, std::int64_t bins, double low, double high) {
   op::extents_of(a, "histogram");
-  if (bins < 1) throw value_error(fmt::format("histogram: {} bins", bins));
+  if (bins < 1) base::fail<value_error>("histogram: {} bins", bins);
   if (!std::isfinite(low) || !std::isfinite(high) || low > high)
-    throw value_error(
-        fmt::format("histogram: bounds {} and {} are not finite and ascending", low, high));
+    base::fail<value_error>("histogram: bounds {} and {} are not finite and ascending", low, high);
   if (!std::isfinite(high - low))
-    throw value_error(fmt::format("histogram: bounds {} and {} are too far apart", low, high));
+    base::fail<value_error>("histogram: bounds {} and {} are too far apart", low, high);
   graph::checked_elements({graph::extent_sum(bins, 1, "histogram")}, dtype::i64, "histogram");
   if (low == high) low -= 0.5, high += 0.5;
   const uniform equal(bins, low, high);
@@ -120,7 +119,7 @@ histogram_result histogram(const array& a, const array& edges) {
   return named("histogram", [&]() -> histogram_result {
     const shape& extents = op::extents_of(edges, "histogram");
     if (extents.rank() != 1 || extents[0] < 2)
-      throw shape_error("histogram: edges of shape " + extents.str() + ", must be 1-d, at least 2");
+      base::fail<shape_error>("histogram: edges of shape {}, must be 1-d, at least 2", extents);
     const dtype type =
         op::real_floating_type_of(std::initializer_list<array>{a, edges}, "histogram");
     const array at = op::cast(edges, graph::compute_dtype(type), "histogram");
@@ -155,7 +154,7 @@ histogram2d_result histogram2d(const array& x, const array& y,
                                std::pair<double, double> y_range) {
   return named("histogram2d", [&]() -> histogram2d_result {
     if (op::extents_of(x, "histogram2d") != op::extents_of(y, "histogram2d"))
-      throw shape_error("histogram2d: points of " + x.shape().str() + " and " + y.shape().str());
+      base::fail<shape_error>("histogram2d: points of {} and {}", x.shape(), y.shape());
     const shape cells = {bins.first, bins.second};
     // Before edges are made: a refused number of bins may be large.
     const std::int64_t all = bins.first > 0 && bins.second > 0

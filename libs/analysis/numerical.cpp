@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Interpolation, integrals and derivatives of sampled functions.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "tutti/analysis.hpp"
 #include "tutti/extension.hpp"
@@ -53,8 +53,7 @@ array interp(const array& given, const array& xp, const array& fp, std::optional
     const array at = op::cast(contiguous(xp), compute, "interp");
     const array values = op::cast(contiguous(fp), compute, "interp");
     if (at.ndim() != 1 || at.shape() != values.shape() || at.size() == 0)
-      throw shape_error("interp: points at " + at.shape().str() + " with values " +
-                        values.shape().str());
+      base::fail<shape_error>("interp: points at {} with values {}", at.shape(), values.shape());
     if (x.size() == 0) return op::zeros_on(x.shape(), type, op::device_of(x));
     const std::int64_t n = at.size();
     const auto end = [&](const array& v, std::int64_t i) { return v({slice{i, i + 1, 1}}); };
@@ -113,7 +112,7 @@ array trapezoid(const array& given, const array& places, integer axis) {
     }
     if (x.ndim() != y.ndim() || x.dim(along) != y.dim(along) ||
         broadcast_shapes(x.shape(), y.shape(), "trapezoid") != y.shape())
-      throw shape_error("trapezoid: positions " + x.shape().str() + " for " + y.shape().str());
+      base::fail<shape_error>("trapezoid: positions {} for {}", x.shape(), y.shape());
     if (y.dim(along) < 2) return op::cast(sum(y * 0, along), type, "trapezoid");
     const array steps = part_along(x, along, 1, {}) - part_along(x, along, {}, -1);
     return op::cast(sum(pairs_along(y, along) * steps, along) * 0.5, type, "trapezoid");
@@ -124,10 +123,10 @@ namespace {
 
 void check_derivative(const array& y, int axis, int edge_order) {
   if (edge_order != 1 && edge_order != 2)
-    throw value_error(fmt::format("gradient: edge_order must be 1 or 2, not {}", edge_order));
+    base::fail<value_error>("gradient: edge_order must be 1 or 2, not {}", edge_order);
   if (y.dim(axis) < edge_order + 1)
-    throw shape_error(fmt::format("gradient: {} elements along axis {} of {}", y.dim(axis), axis,
-                                  y.shape().str()));
+    base::fail<shape_error>("gradient: {} elements along axis {} of {}", y.dim(axis), axis,
+                            y.shape());
 }
 
 // The derivative at three consecutive positions from the values there: of the parabola through them
@@ -190,8 +189,8 @@ array gradient(const array& given, const array& places, integer axis, int edge_o
     const int along = normalize_axis(axis, y.ndim(), "gradient");
     check_derivative(y, along, edge_order);
     if (x.ndim() != 1 || x.dim(0) != y.dim(along))
-      throw shape_error(fmt::format("gradient: positions {} for axis {} of {}", x.shape().str(),
-                                    along, y.shape().str()));
+      base::fail<shape_error>("gradient: positions {} for axis {} of {}", x.shape(), along,
+                              y.shape());
     if (y.size() == 0) return op::cast(y, type, "gradient");
     shape lying(std::vector<std::int64_t>(static_cast<std::size_t>(y.ndim()), 1));
     lying[along] = x.dim(0) - 1;

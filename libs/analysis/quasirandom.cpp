@@ -3,11 +3,10 @@
 // Sobol and Halton points, each computed from its index.
 #include "tutti/analysis/quasirandom.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <bit>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/movement.hpp"
@@ -59,12 +58,11 @@ void check_points(std::int64_t count, std::int64_t dimensions, std::int64_t firs
                   std::int64_t most, dtype type, const char* op) {
   constexpr std::int64_t all = std::int64_t{1} << 32;
   if (dimensions < 1 || dimensions > most)
-    throw value_error(fmt::format("{}: {} dimensions, must lie in [1, {}]", op, dimensions, most));
+    base::fail<value_error>("{}: {} dimensions, must lie in [1, {}]", op, dimensions, most);
   if (count < 0 || first < 0 || first > all || count > all - first)
-    throw value_error(
-        fmt::format("{}: {} points from number {}, must lie within 2^32", op, count, first));
+    base::fail<value_error>("{}: {} points from number {}, must lie within 2^32", op, count, first);
   if (type != dtype::f32 && type != dtype::f64)
-    throw dtype_error(fmt::format("{}: the dtype is f32 or f64, not {}", op, name(type)));
+    base::fail<dtype_error>("{}: the dtype is f32 or f64, not {}", op, type);
   graph::checked_elements({count, dimensions}, type, op);
 }
 
@@ -75,7 +73,7 @@ array sobol(std::int64_t count, std::int64_t dimensions, std::int64_t first,
   return named("sobol", [&]() -> array {
     check_points(count, dimensions, first, most_sobol_dimensions, type, "sobol");
     if (count == 0) return zeros({0, dimensions}, type, on);
-    const array index = arange(first, first + count, std::int64_t{1}, dtype::i64, on);
+    const array index = arange(first, first + count, dtype::i64, on);
     const array gray = (index ^ right_shift(index, 1)).astype(dtype::u32);
     const int digits = std::bit_width(static_cast<std::uint64_t>(first + count - 1));
     std::vector<array> columns;
@@ -100,7 +98,7 @@ array halton(std::int64_t count, std::int64_t dimensions, std::int64_t first, dt
   return named("halton", [&]() -> array {
     check_points(count, dimensions, first, 100, type, "halton");
     if (count == 0) return zeros({0, dimensions}, type, on);
-    const array index = arange(first, first + count, std::int64_t{1}, dtype::i64, on);
+    const array index = arange(first, first + count, dtype::i64, on);
     // Rounded to fewer digits, the last points would be 1.
     const double below_one = 1 - finfo(type).epsilon / 2;
     std::vector<array> columns;

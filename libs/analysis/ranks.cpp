@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ranks.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "tutti/analysis.hpp"
 #include "tutti/extension.hpp"
@@ -38,8 +38,7 @@ array places_of_sorted(const array& sorted, rank_method method, dtype type) {
 
 array rankdata(const array& a, rank_method method, std::optional<integer> axis) {
   return named("rankdata", [&] {
-    if (method > rank_method::ordinal)
-      throw value_error(fmt::format("rankdata: unknown method {}", static_cast<int>(method)));
+    base::require_known("rankdata", "method", method, rank_method::ordinal);
     const dtype type = op::real_type_of(a, "rankdata");
     array x = stop_gradient(op::cast(a, type, "rankdata"));
     if (!axis) x = reshape(x, {x.size()});

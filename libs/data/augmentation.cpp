@@ -4,14 +4,12 @@
 // known on the host needs no check on the device.
 #include "tutti/data/augmentation.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "semantics/host_math.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/image/basics.hpp"
 #include "tutti/indexing.hpp"
@@ -42,8 +40,7 @@ class drawer {
 /// Throws shape_error for another rank, and the error of an array that was never assigned.
 void require_rank(const array& a, int rank, std::string_view are, std::string_view op) {
   base::named(op, [&] {
-    if (a.ndim() != rank)
-      throw shape_error(fmt::format("{}: {}, not {}", op, are, a.shape().str()));
+    if (a.ndim() != rank) base::fail<shape_error>("{}: {}, not {}", op, are, a.shape());
   });
 }
 
@@ -86,7 +83,7 @@ array shifted_hue(random::key from, const array& x, double reach) {
 void require_jitter(const color_jitter_options& o) {
   const auto require = [](double value, std::string_view what, bool is_fine) {
     if (!is_fine || !(value >= 0) || !std::isfinite(value))
-      throw value_error(fmt::format("color_jitter: {} {}", what, value));
+      base::fail<value_error>("color_jitter: {} {}", what, value);
   };
   require(o.brightness, "brightness", true);
   require(o.contrast, "contrast", true);
@@ -103,7 +100,7 @@ array mask_along(drawer& draw, std::int64_t n, std::int64_t extent, std::int64_t
     begins.push_back(draw.below(extent - taken + 1));
     ends.push_back(begins.back() + taken);
   }
-  const array at = arange(std::int64_t{0}, extent, std::int64_t{1}, dtype::i64, on);
+  const array at = arange(extent, dtype::i64, on);
   return logical_and(greater_equal(at, array::from(begins, {n, 1}, on)),
                      less(at, array::from(ends, {n, 1}, on)));
 }
@@ -111,12 +108,11 @@ array mask_along(drawer& draw, std::int64_t n, std::int64_t extent, std::int64_t
 /// Throws unless the dtype is real and can represent this value; floating dtypes round it.
 void require_value(double value, dtype type, std::string_view op) {
   if (is_floating(type)) return;
-  if (!is_integral(type))
-    throw dtype_error(fmt::format("{}: spectra are real, not {}", op, name(type)));
+  if (!is_integral(type)) base::fail<dtype_error>("{}: spectra are real, not {}", op, type);
   const int bits = static_cast<int>(8 * size_of(type)) - (is_unsigned(type) ? 0 : 1);
   const double end = std::ldexp(1.0, bits), low = is_unsigned(type) ? 0 : -end;
   if (!(value >= low && value < end) || value != std::floor(value))
-    throw value_error(fmt::format("{}: the value {} is not in {}", op, value, name(type)));
+    base::fail<value_error>("{}: the value {} is not in {}", op, value, type);
 }
 
 }  // namespace
@@ -126,17 +122,16 @@ array random_crop(random::key from, const array& pictures, integer height, integ
   constexpr std::string_view op = "random_crop";
   require_pictures(pictures, op);
   if (height < 0 || width < 0 || padding < 0)
-    throw value_error(fmt::format("{}: {} x {} pixels, padding {}", op, std::int64_t{height},
-                                  std::int64_t{width}, std::int64_t{padding}));
+    base::fail<value_error>("{}: {} x {} pixels, padding {}", op, std::int64_t{height},
+                            std::int64_t{width}, std::int64_t{padding});
   return base::named(op, [&] {
     const array wide =
         padding == 0 ? pictures : image::pad(pictures, {padding, padding, padding, padding});
     const std::int64_t n = wide.dim(0), rest_down = wide.dim(1) - height,
                        rest_right = wide.dim(2) - width;
     if (rest_down < 0 || rest_right < 0)
-      throw shape_error(fmt::format("{}: {} x {} pixels of {} with padding {}", op,
-                                    std::int64_t{height}, std::int64_t{width},
-                                    pictures.shape().str(), std::int64_t{padding}));
+      base::fail<shape_error>("{}: {} x {} pixels of {} with padding {}", op, std::int64_t{height},
+                              std::int64_t{width}, pictures.shape(), std::int64_t{padding});
     if (n == 0 || height == 0 || width == 0 || wide.dim(3) == 0)
       return zeros({n, height, width, wide.dim(3)}, pictures.dtype(), pictures.device());
     // Indices of rows and columns, as vectors and uploaded. Products of extents do not overflow.
@@ -170,10 +165,10 @@ array color_jitter(random::key from, const array& pictures, const color_jitter_o
   require_pictures(pictures, op);
   require_jitter(options);
   if (!is_floating(pictures.dtype()))
-    throw dtype_error(fmt::format("{}: colours are floating, not {}: image::to_float() makes them",
-                                  op, name(pictures.dtype())));
+    base::fail<dtype_error>("{}: colours are floating, not {}: image::to_float() makes them", op,
+                            pictures.dtype());
   if (pictures.dim(3) != 3)
-    throw shape_error(fmt::format("{}: colours have 3 channels, not {}", op, pictures.dim(3)));
+    base::fail<shape_error>("{}: colours have 3 channels, not {}", op, pictures.dim(3));
   return base::named(op, [&] {
     const std::vector<random::key> keys = random::split(from, 4);
     array x = size_of(pictures.dtype()) < 4 ? pictures.astype(dtype::f32) : pictures;
@@ -194,7 +189,7 @@ array color_jitter(random::key from, const array& pictures, const color_jitter_o
 array add_noise(random::key from, const array& a, double deviation) {
   constexpr std::string_view op = "add_noise";
   if (!(deviation >= 0) || !std::isfinite(deviation))
-    throw value_error(fmt::format("{}: the deviation {}", op, deviation));
+    base::fail<value_error>("{}: the deviation {}", op, deviation);
   return base::named(
       op, [&] { return a + random::normal(from, a.shape(), 0, deviation, a.dtype(), a.device()); });
 }
@@ -204,13 +199,12 @@ array spec_augment(random::key from, const array& spectra, const spec_augment_op
   require_rank(spectra, 3, "spectra are [n, frequencies, times]", op);
   const auto& o = options;
   if (o.frequency_masks < 0 || o.frequency_width < 0 || o.time_masks < 0 || o.time_width < 0)
-    throw value_error(fmt::format("{}: {} masks of {} frequencies and {} of {} times", op,
-                                  o.frequency_masks, o.frequency_width, o.time_masks,
-                                  o.time_width));
+    base::fail<value_error>("{}: {} masks of {} frequencies and {} of {} times", op,
+                            o.frequency_masks, o.frequency_width, o.time_masks, o.time_width);
   constexpr std::int64_t most_masks = 1024;
   if (o.frequency_masks > most_masks || o.time_masks > most_masks)
-    throw value_error(fmt::format("{}: {} and {} masks, at most {}", op, o.frequency_masks,
-                                  o.time_masks, most_masks));
+    base::fail<value_error>("{}: {} and {} masks, at most {}", op, o.frequency_masks, o.time_masks,
+                            most_masks);
   return base::named(op, [&] {
     const std::int64_t n = spectra.dim(0), frequencies = spectra.dim(1), times = spectra.dim(2);
     const device on = spectra.device();

@@ -6,16 +6,15 @@
 #include <cstring>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "tutti/data/loader.hpp"
-#include "tutti/error.hpp"
 
 namespace tutti::data {
 
 namespace {
 
 void require_item(std::int64_t index, std::int64_t size, std::string_view op) {
-  if (index < 0 || index >= size)
-    throw index_error(fmt::format("{}: item {} of {}", op, index, size));
+  if (index < 0 || index >= size) base::fail<index_error>("{}: item {} of {}", op, index, size);
 }
 
 struct row_store {
@@ -68,8 +67,8 @@ dataset rows_of(std::vector<host_array> arrays) {
   const auto store = std::make_shared<row_store>();
   for (const host_array& a : arrays) {
     if (a.shape().rank() == 0 || a.shape()[0] != arrays.front().shape()[0])
-      throw shape_error(fmt::format("rows_of: arrays of {} and {} have no rows in common",
-                                    arrays.front().shape().str(), a.shape().str()));
+      base::fail<shape_error>("rows_of: arrays of {} and {} have no rows in common",
+                              arrays.front().shape(), a.shape());
     shape row = a.shape();
     row.erase(0);
     store->row_shapes.push_back(row);

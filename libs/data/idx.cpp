@@ -18,22 +18,9 @@ namespace tutti::data {
 namespace {
 
 dtype idx_dtype(int code) {
-  switch (code) {
-    case 0x08:
-      return dtype::u8;
-    case 0x09:
-      return dtype::i8;
-    case 0x0B:
-      return dtype::i16;
-    case 0x0C:
-      return dtype::i32;
-    case 0x0D:
-      return dtype::f32;
-    case 0x0E:
-      return dtype::f64;
-    default:
-      return dtype{};
-  }
+  constexpr dtype types[] = {dtype::u8,  dtype::i8,  dtype{},   dtype::i16,
+                             dtype::i32, dtype::f32, dtype::f64};  // from 0x08 to 0x0E
+  return code < 0x08 || code > 0x0E ? dtype{} : types[code - 0x08];
 }
 
 /// Fills `out`, or fails with the name of what is missing in the file.
@@ -42,8 +29,8 @@ void fill_whole(io::packed_file& in, std::span<std::byte> out, std::string_view 
   while (done < out.size()) {
     const std::size_t count = in.read(out.data() + done, out.size() - done);
     if (count == 0)
-      in.fail(fmt::format("truncated: {} {} {} bytes, {} are there", what,
-                          what.ends_with('s') ? "need" : "needs", out.size(), done));
+      in.fail("truncated: {} {} {} bytes, {} are there", what,
+              what.ends_with('s') ? "need" : "needs", out.size(), done);
     done += count;
   }
 }
@@ -65,7 +52,7 @@ void require_room(const io::packed_file& in, const shape& extents, dtype type) {
       overflow |= __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes);
   overflow |= bytes > std::uint64_t{std::numeric_limits<std::int64_t>::max()};
   if (overflow || (!is_empty && bytes > in.most_bytes()))
-    in.fail(fmt::format("truncated: {} of {} do not fit in it", extents.str(), name(type)));
+    in.fail("truncated: {} of {} do not fit in it", extents, type);
 }
 
 }  // namespace
@@ -79,9 +66,9 @@ host_array read_idx(const std::filesystem::path& path) {
   if (magic[0] != std::byte{0} || magic[1] != std::byte{0})
     in->fail("is no IDX file: it does not begin with two zeros");
   const dtype type = idx_dtype(code);
-  if (type == dtype{}) in->fail(fmt::format("is no IDX file: unknown type {:#04x}", code));
+  if (type == dtype{}) in->fail("is no IDX file: unknown type {:#04x}", code);
   if (rank < 1 || rank > max_rank)
-    in->fail(fmt::format("has rank {}, arrays here have 1 to {}", rank, max_rank));
+    in->fail("has rank {}, arrays here have 1 to {}", rank, max_rank);
   shape extents;
   for (int i = 0; i < rank; ++i) {
     std::array<std::byte, 4> bytes{};
@@ -94,8 +81,7 @@ host_array read_idx(const std::filesystem::path& path) {
   host_array out(type, extents);
   fill_whole(*in, out.bytes(), "the elements");
   std::byte more{};
-  if (in->read(&more, 1) != 0)
-    in->fail(fmt::format("is longer than {} of {}", extents.str(), name(type)));
+  if (in->read(&more, 1) != 0) in->fail("is longer than {} of {}", extents, type);
   swap_bytes(out.bytes(), size_of(type));
   return out;
 }

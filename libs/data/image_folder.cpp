@@ -9,8 +9,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/fail.hpp"
 #include "data/io/image_codecs.hpp"
-#include "tutti/error.hpp"
 
 namespace tutti::data {
 
@@ -30,7 +30,7 @@ std::string small_ending(const fs::path& path) {
 }
 
 [[noreturn]] void fail_to_read(const fs::path& folder, const std::error_code& code) {
-  io::fail(list_name, folder, "cannot be read: " + code.message());
+  io::fail(list_name, folder, "cannot be read: {}", code.message());
 }
 
 std::vector<std::string> folders_in(const fs::path& folder) {
@@ -128,12 +128,11 @@ file_list list_folder(const fs::path& folder, std::span<const std::string> endin
     const fs::path place = is_flat ? folder : folder / name;
     const auto found = std::find(out.classes.begin(), out.classes.end(), name);
     if (found == out.classes.end())
-      io::fail(list_name, place,
-               fmt::format("is none of the {} classes that are known", out.classes.size()));
+      io::fail(list_name, place, "is none of the {} classes that are known", out.classes.size());
     std::vector<fs::path> files = files_below(place, endings);
     if (files.empty())
-      io::fail(list_name, place,
-               fmt::format("has no files that end in {}", fmt::join(endings, ", ")));
+      io::fail(list_name, place, "has no files that end in {}",
+               fmt::format("{}", fmt::join(endings, ", ")));
     out.labels.insert(out.labels.end(), files.size(), found - out.classes.begin());
     std::move(files.begin(), files.end(), std::back_inserter(out.files));
   }
@@ -155,16 +154,16 @@ host_array read_picture(const fs::path& path) {
 
 dataset pictures_of(file_list files, picture_options options) {
   if (options.channels < 0 || options.channels > 4)
-    throw value_error(fmt::format("pictures_of: {} channels", options.channels));
+    base::fail<value_error>("pictures_of: {} channels", options.channels);
   if (files.files.size() != files.labels.size())
-    throw value_error(fmt::format("pictures_of: {} files, but {} labels", files.files.size(),
-                                  files.labels.size()));
+    base::fail<value_error>("pictures_of: {} files, but {} labels", files.files.size(),
+                            files.labels.size());
   const auto list = std::make_shared<const file_list>(std::move(files));
   dataset out;
   out.size = static_cast<std::int64_t>(list->files.size());
   out.get = [list, options](std::int64_t index, random::key) {
     if (index < 0 || index >= static_cast<std::int64_t>(list->files.size()))
-      throw index_error(fmt::format("pictures_of: item {} of {}", index, list->files.size()));
+      base::fail<index_error>("pictures_of: item {} of {}", index, list->files.size());
     const auto i = static_cast<std::size_t>(index);
     return item{fitted(read_picture(list->files[i]), options), host_array::scalar(list->labels[i])};
   };

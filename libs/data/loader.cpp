@@ -18,8 +18,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "base/signals.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/plugin.h"
 
@@ -81,8 +81,8 @@ class collector {
   void add(const item& one, std::int64_t index) {
     if (added_ == 0) begin(one, index);
     if (one.size() != arrays_.size())
-      throw shape_error(fmt::format("loader: {} has {} arrays, {} has {}", item_text(of_, index),
-                                    one.size(), item_text(of_, first_), arrays_.size()));
+      base::fail<shape_error>("loader: {} has {} arrays, {} has {}", item_text(of_, index),
+                              one.size(), item_text(of_, first_), arrays_.size());
     for (std::size_t a = 0; a < one.size(); ++a) {
       require_same(one[a], index, a);
       const std::span<const std::byte> from = one[a].bytes();
@@ -99,10 +99,10 @@ class collector {
     for (const host_array& a : one) {
       shape extents = a.shape();
       if (extents.rank() == max_rank)
-        throw shape_error(
-            fmt::format("loader: array {} of {} is {}: a batch has an axis more, and "
-                        "at most {} are possible",
-                        arrays_.size(), item_text(of_, index), extents.str(), max_rank));
+        base::fail<shape_error>(
+            "loader: array {} of {} is {}: a batch has an axis more, and "
+            "at most {} are possible",
+            arrays_.size(), item_text(of_, index), extents, max_rank);
       extents.insert(0, count_);
       arrays_.emplace_back(a.dtype(), extents);
       shapes_.push_back(a.shape());
@@ -111,13 +111,13 @@ class collector {
 
   void require_same(const host_array& a, std::int64_t index, std::size_t number) const {
     if (a.shape() != shapes_[number])
-      throw shape_error(fmt::format("loader: array {} of {} is {}, that of {} is {}", number,
-                                    item_text(of_, index), a.shape().str(), item_text(of_, first_),
-                                    shapes_[number].str()));
+      base::fail<shape_error>("loader: array {} of {} is {}, that of {} is {}", number,
+                              item_text(of_, index), a.shape(), item_text(of_, first_),
+                              shapes_[number]);
     if (a.dtype() != arrays_[number].dtype())
-      throw dtype_error(fmt::format("loader: array {} of {} holds {}, that of {} {}", number,
-                                    item_text(of_, index), name(a.dtype()), item_text(of_, first_),
-                                    name(arrays_[number].dtype())));
+      base::fail<dtype_error>("loader: array {} of {} holds {}, that of {} {}", number,
+                              item_text(of_, index), a.dtype(), item_text(of_, first_),
+                              arrays_[number].dtype());
   }
 
   const dataset& of_;
@@ -319,8 +319,7 @@ struct epoch::state {
   static item checked(item all, std::span<const std::int64_t> indices) {
     for (const host_array& a : all)
       if (a.shape().rank() == 0 || a.shape()[0] != static_cast<std::int64_t>(indices.size()))
-        throw shape_error(
-            fmt::format("get_batch() gave {} for {} items", a.shape().str(), indices.size()));
+        base::fail<shape_error>("get_batch() gave {} for {} items", a.shape(), indices.size());
     return all;
   }
 
@@ -370,7 +369,7 @@ loader_report epoch::report() const {
 loader::loader(dataset of, loader_options options)
     : of_(std::move(of)), options_(std::move(options)) {
   const auto require = [](bool is_fine, std::string_view what, std::int64_t value) {
-    if (!is_fine) throw value_error(fmt::format("loader: {} {}", what, value));
+    if (!is_fine) base::fail<value_error>("loader: {} {}", what, value);
   };
   if (!of_.get && !of_.get_batch) throw value_error("loader: a data set without get()");
   require(of_.size >= 0, "a data set of size", of_.size);
@@ -384,9 +383,9 @@ loader::loader(dataset of, loader_options options)
 std::int64_t loader::batches() const { return batches_of(of_.size, options_); }
 
 epoch loader::start(std::int64_t number, std::int64_t first) const {
-  if (number < 0) throw value_error(fmt::format("loader: epoch {}", number));
+  if (number < 0) base::fail<value_error>("loader: epoch {}", number);
   if (first < 0 || first > batches())
-    throw value_error(fmt::format("loader: to begin with batch {} of {}", first, batches()));
+    base::fail<value_error>("loader: to begin with batch {} of {}", first, batches());
   auto state = std::make_unique<epoch::state>(of_, options_, number, first);
   state->start_threads();
   return epoch(std::move(state));

@@ -4,9 +4,9 @@
 // libsndfile treats missing samples of a WAV file as its end, so this is checked here.
 #include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "data/io/file.hpp"
 #include "tutti/data/sound_files.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 
 #if TUTTI_HAVE_SNDFILE
@@ -26,12 +26,12 @@ namespace {
 
 void require_samples(const host_array& samples, std::string_view op) {
   if (samples.dtype() != dtype::f32)
-    throw dtype_error(fmt::format("{}: samples are f32, not {}", op, name(samples.dtype())));
+    base::fail<dtype_error>("{}: samples are f32, not {}", op, samples.dtype());
   const shape& s = samples.shape();
   if (s.rank() != 1 && s.rank() != 2)
-    throw shape_error(fmt::format("{}: samples are [frames, channels], not {}", op, s.str()));
+    base::fail<shape_error>("{}: samples are [frames, channels], not {}", op, s);
   if (s.rank() == 2 && s[1] < 1)
-    throw shape_error(fmt::format("{}: samples without a channel: {}", op, s.str()));
+    base::fail<shape_error>("{}: samples without a channel: {}", op, s);
 }
 
 std::int64_t channels_of(const host_array& samples) {
@@ -92,10 +92,7 @@ sf_count_t write_to(const void* from, sf_count_t count, void* user) {
 
 SF_VIRTUAL_IO callbacks() { return {length_of, seek_in, read_from, write_to, position_of}; }
 
-struct sound_closer {
-  void operator()(SNDFILE* f) const { sf_close(f); }
-};
-using open_sound = std::unique_ptr<SNDFILE, sound_closer>;
+using open_sound = std::unique_ptr<SNDFILE, decltype([](SNDFILE* f) { sf_close(f); })>;
 
 std::uint32_t little_endian(std::string_view bytes) {
   std::uint32_t out = 0;
@@ -128,7 +125,10 @@ bool is_supported(int format) {
 struct sound_source {
   std::string_view op;
   std::filesystem::path path;
-  [[noreturn]] void fail(std::string_view what) const { io::fail(op, path, what); }
+  template <class... V>
+  [[noreturn]] void fail(fmt::format_string<const V&...> what, const V&... values) const {
+    io::fail(op, path, what, values...);
+  }
 };
 
 sound decoded_sound(std::string_view bytes, const sound_source& from) {
@@ -137,12 +137,11 @@ sound decoded_sound(std::string_view bytes, const sound_source& from) {
   SF_VIRTUAL_IO io = callbacks();
   SF_INFO info{};
   const open_sound file(sf_open_virtual(&io, SFM_READ, &info, &memory));
-  if (!file) from.fail(fmt::format("is no sound that is read: {}", sf_strerror(nullptr)));
+  if (!file) from.fail("is no sound that is read: {}", sf_strerror(nullptr));
   if (!is_supported(info.format)) from.fail("is neither WAV nor FLAC");
   constexpr int most_channels = 1024;
   if (info.channels < 1 || info.channels > most_channels || info.samplerate < 1)
-    from.fail(
-        fmt::format("has {} channels and {} frames a second", info.channels, info.samplerate));
+    from.fail("has {} channels and {} frames a second", info.channels, info.samplerate);
   // In pieces: the number of frames in the header may be wrong.
   constexpr std::int64_t frames_at_once = 4096;
   const auto channels = static_cast<std::size_t>(info.channels);
@@ -155,11 +154,11 @@ sound decoded_sound(std::string_view bytes, const sound_source& from) {
     samples.insert(samples.end(), piece.begin(), piece.begin() + size);
   }
   if (sf_error(file.get()) != SF_ERR_NO_ERROR)
-    from.fail(fmt::format("as sound it is malformed: {}", sf_strerror(file.get())));
+    from.fail("as sound it is malformed: {}", sf_strerror(file.get()));
   const auto frames = static_cast<std::int64_t>(samples.size() / channels);
   constexpr sf_count_t unknown = std::numeric_limits<sf_count_t>::max();
   if (info.frames != unknown && frames != info.frames)
-    from.fail(fmt::format("truncated: it has {} of {} frames", frames, info.frames));
+    from.fail("truncated: it has {} of {} frames", frames, info.frames);
   return {host_array::from(samples, {frames, info.channels}), info.samplerate};
 }
 
@@ -178,15 +177,10 @@ std::int16_t as_pcm16(float sample) {
 }
 
 int format_number(sound_format format) {
-  switch (format) {
-    case sound_format::wav_pcm16:
-      return SF_FORMAT_WAV | SF_FORMAT_PCM_16;
-    case sound_format::wav_float:
-      return SF_FORMAT_WAV | SF_FORMAT_FLOAT;
-    case sound_format::flac16:
-      return SF_FORMAT_FLAC | SF_FORMAT_PCM_16;
-  }
-  throw value_error(fmt::format("write_sound: unknown format {}", static_cast<int>(format)));
+  base::require_known("write_sound", "format", format, sound_format::flac16);
+  constexpr int numbers[] = {SF_FORMAT_WAV | SF_FORMAT_PCM_16, SF_FORMAT_WAV | SF_FORMAT_FLOAT,
+                             SF_FORMAT_FLAC | SF_FORMAT_PCM_16};
+  return numbers[static_cast<int>(format)];
 }
 
 std::string encoded_sound(const sound& s, sound_format format, const io::writer& to) {
@@ -199,7 +193,7 @@ std::string encoded_sound(const sound& s, sound_format format, const io::writer&
   memory.is_written = true;
   SF_VIRTUAL_IO io = callbacks();
   open_sound file(sf_open_virtual(&io, SFM_WRITE, &info, &memory));
-  if (!file) to.fail(fmt::format("cannot be written as sound: {}", sf_strerror(nullptr)));
+  if (!file) to.fail("cannot be written as sound: {}", sf_strerror(nullptr));
   const auto count = static_cast<sf_count_t>(samples.size());
   sf_count_t written = 0;
   if (format == sound_format::wav_float) {
@@ -231,11 +225,10 @@ void write_sound(const std::filesystem::path& path, const sound& s, sound_format
   constexpr std::string_view op = "write_sound";
   require_samples(s.samples, op);
   if (s.rate < 1 || s.rate > std::numeric_limits<std::int32_t>::max())
-    throw value_error(fmt::format("{}: {} frames a second", op, s.rate));
+    base::fail<value_error>("{}: {} frames a second", op, s.rate);
   const std::int64_t most = format == sound_format::flac16 ? 8 : 1024;
   if (channels_of(s.samples) > most)
-    throw shape_error(
-        fmt::format("{}: {} has more than {} channels", op, s.samples.shape().str(), most));
+    base::fail<shape_error>("{}: {} has more than {} channels", op, s.samples.shape(), most);
   io::writer out(op, path);
   out.write(encoded_sound(s, format, out));
   out.commit();
@@ -244,18 +237,19 @@ void write_sound(const std::filesystem::path& path, const sound& s, sound_format
 #else
 
 namespace {
-constexpr std::string_view no_library =
-    "sound is not supported: this build of the library has no libsndfile";
+[[noreturn]] void refuse(std::string_view op, const std::filesystem::path& path) {
+  io::fail(op, path, "sound is not supported: this build of the library has no libsndfile");
+}
 }  // namespace
 
 sound read_sound(const std::filesystem::path& path) {
   io::read_whole("read_sound", path, "the sound");  // reports a missing file
-  io::fail("read_sound", path, no_library);
+  refuse("read_sound", path);
 }
-sound decode_sound(std::string_view) { io::fail("decode_sound", "bytes in memory", no_library); }
+sound decode_sound(std::string_view) { refuse("decode_sound", "bytes in memory"); }
 void write_sound(const std::filesystem::path& path, const sound& s, sound_format) {
   require_samples(s.samples, "write_sound");
-  io::fail("write_sound", path, no_library);
+  refuse("write_sound", path);
 }
 
 #endif

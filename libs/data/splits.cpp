@@ -4,15 +4,13 @@
 // ascending order.
 #include "tutti/data/splits.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
 
-#include "tutti/error.hpp"
+#include "base/fail.hpp"
 #include "tutti/host_memory.hpp"
 
 namespace tutti::data {
@@ -67,13 +65,13 @@ std::vector<split> by_folds(const std::vector<std::int64_t>& fold_of, std::int64
 
 std::int64_t tested_of(std::int64_t n, double share, std::string_view op) {
   if (!(share > 0 && share < 1))
-    throw value_error(fmt::format("{}: the share {} is not between 0 and 1", op, share));
-  if (n < 2) throw value_error(fmt::format("{}: {} things cannot be split", op, n));
+    base::fail<value_error>("{}: the share {} is not between 0 and 1", op, share);
+  if (n < 2) base::fail<value_error>("{}: {} things cannot be split", op, n);
   detail::require_host_memory(op, static_cast<std::uint64_t>(n), 2 * sizeof(std::int64_t));
   const auto tests = static_cast<std::int64_t>(std::ceil(static_cast<double>(n) * share));
   if (tests >= n)
-    throw value_error(
-        fmt::format("{}: with a share of {} nothing is left of {} to train on", op, share, n));
+    base::fail<value_error>("{}: with a share of {} nothing is left of {} to train on", op, share,
+                            n);
   return tests;
 }
 
@@ -128,8 +126,7 @@ split stratified_train_test_split(std::span<const std::int64_t> labels, double t
 }
 
 std::vector<split> k_fold(std::int64_t n, std::int64_t folds, std::optional<random::key> shuffle) {
-  if (folds < 2 || folds > n)
-    throw value_error(fmt::format("k_fold: {} folds of {} things", folds, n));
+  if (folds < 2 || folds > n) base::fail<value_error>("k_fold: {} folds of {} things", folds, n);
   // Each item is in a list of each fold; no host has more than 2^40 bytes for that.
   const auto lists = static_cast<std::uint64_t>(std::min(folds, std::int64_t{1} << 40)) + 1;
   auto fold_of = detail::within_host_memory(
@@ -156,9 +153,9 @@ std::vector<split> stratified_k_fold(std::span<const std::int64_t> labels, std::
   std::size_t largest = 0;
   for (const index_list& members : classes.members) largest = std::max(largest, members.size());
   if (folds < 2 || folds > static_cast<std::int64_t>(largest))
-    throw value_error(fmt::format(
+    base::fail<value_error>(
         "stratified_k_fold: {} folds, where the largest of {} classes has {} of {} things", folds,
-        classes.members.size(), largest, labels.size()));
+        classes.members.size(), largest, labels.size());
   std::vector<random::key> keys;
   if (shuffle) keys = random::split(*shuffle, static_cast<int>(classes.members.size()));
   index_list fold_of(labels.size());

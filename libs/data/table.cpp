@@ -9,10 +9,10 @@
 #include <set>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "data/io/file.hpp"
 #include "data/io/number_text.hpp"
 #include "semantics/host_half.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_array.hpp"
 #include "tutti/host_memory.hpp"
 
@@ -27,7 +27,7 @@ std::string number_text(double value) { return fmt::format("{}", value); }
 void check_lists(const column& c) {
   const bool is_number = c.kind == column_kind::number, is_text = c.kind == column_kind::text;
   const auto fail = [&](std::string_view what) {
-    throw value_error(fmt::format("table: column {}: {}", io::printable(c.name), what));
+    base::fail<value_error>("table: column {}: {}", io::printable(c.name), what);
   };
   if (c.kind > column_kind::category) fail("its kind is unknown");
   if (!is_number && !c.numbers.empty()) fail("has numbers, but is no column of numbers");
@@ -78,9 +78,9 @@ void require_integer(const column& c, std::int64_t row, double value, dtype type
   const double high = std::min(std::ldexp(1.0, bits) - 1, exact);
   const double low = is_unsigned_type ? 0 : std::max(-std::ldexp(1.0, bits), -exact);
   if (!(value >= low && value <= high) || value != std::floor(value))
-    throw value_error(
-        fmt::format("to_array: row {}, column {}: {} is not in {}", row, io::printable(c.name),
-                    c.is_missing(row) ? "a missing value" : number_text(value), name(type)));
+    base::fail<value_error>("to_array: row {}, column {}: {} is not in {}", row,
+                            io::printable(c.name),
+                            c.is_missing(row) ? "a missing value" : number_text(value), type);
 }
 
 template <class T, class F>
@@ -128,40 +128,27 @@ host_array converted(const host_array& values, dtype type) {
 }  // namespace
 
 std::string_view to_string(column_kind kind) noexcept {
-  switch (kind) {
-    case column_kind::number:
-      return "number";
-    case column_kind::text:
-      return "text";
-    default:
-      return "category";
-  }
+  return kind == column_kind::number ? "number" : kind == column_kind::text ? "text" : "category";
 }
 
 column column::of_numbers(std::string name, std::vector<double> values) {
-  column out;
-  out.name = std::move(name);
-  out.numbers = std::move(values);
-  return out;
+  return {.name = std::move(name), .numbers = std::move(values)};
 }
 
 column column::of_texts(std::string name, std::vector<std::string> values) {
-  column out;
-  out.name = std::move(name);
-  out.kind = column_kind::text;
-  out.is_text_missing.resize(values.size());
-  out.texts = std::move(values);
-  return out;
+  std::vector<bool> none_missing(values.size());
+  return {.name = std::move(name),
+          .kind = column_kind::text,
+          .texts = std::move(values),
+          .is_text_missing = std::move(none_missing)};
 }
 
 column column::of_categories(std::string name, std::vector<std::int64_t> codes,
                              std::vector<std::string> categories) {
-  column out;
-  out.name = std::move(name);
-  out.kind = column_kind::category;
-  out.codes = std::move(codes);
-  out.categories = std::move(categories);
-  return out;
+  return {.name = std::move(name),
+          .kind = column_kind::category,
+          .codes = std::move(codes),
+          .categories = std::move(categories)};
 }
 
 std::int64_t column::size() const {
@@ -188,10 +175,10 @@ table::table(std::vector<column> columns) {
   for (const column& c : columns) {
     check_lists(c);
     if (!names.insert(c.name).second)
-      throw value_error(fmt::format("table: two columns are called {}", io::printable(c.name)));
+      base::fail<value_error>("table: two columns are called {}", io::printable(c.name));
     if (c.size() != rows_)
-      throw value_error(fmt::format("table: column {} has {} rows, the first one {}",
-                                    io::printable(c.name), c.size(), rows_));
+      base::fail<value_error>("table: column {} has {} rows, the first one {}",
+                              io::printable(c.name), c.size(), rows_);
   }
   columns_ = std::move(columns);
 }
@@ -199,10 +186,10 @@ table::table(std::vector<column> columns) {
 void table::add(column more) {
   check_lists(more);
   if (has(more.name))
-    throw value_error(fmt::format("table: two columns are called {}", io::printable(more.name)));
+    base::fail<value_error>("table: two columns are called {}", io::printable(more.name));
   if (!columns_.empty() && more.size() != rows_)
-    throw value_error(fmt::format("table: column {} has {} rows, the others {}",
-                                  io::printable(more.name), more.size(), rows_));
+    base::fail<value_error>("table: column {} has {} rows, the others {}", io::printable(more.name),
+                            more.size(), rows_);
   rows_ = more.size();
   columns_.push_back(std::move(more));
 }
@@ -226,9 +213,8 @@ const column& table::find(std::string_view name, std::string_view op) const {
   for (std::size_t i = 0; i < columns_.size() && i < most; ++i)
     there += (i == 0 ? "" : ", ") + io::printable(columns_[i].name);
   if (columns_.size() > most) there += fmt::format(" and {} more", columns_.size() - most);
-  throw index_error(fmt::format("{}: no column is called {}: there {} {}", op, io::printable(name),
-                                columns_.size() == 1 ? "is" : "are",
-                                columns_.empty() ? "none" : there));
+  base::fail<index_error>("{}: no column is called {}: there {} {}", op, io::printable(name),
+                          columns_.size() == 1 ? "is" : "are", columns_.empty() ? "none" : there);
 }
 
 const column& table::operator[](std::string_view name) const { return find(name, "table"); }
@@ -257,19 +243,17 @@ table table::drop(std::initializer_list<std::string> names) const {
 table table::take(std::span<const std::int64_t> rows) const {
   for (const std::int64_t row : rows)
     if (row < 0 || row >= rows_)
-      throw index_error(fmt::format("take: row {} of a table of {} rows", row, rows_));
+      base::fail<index_error>("take: row {} of a table of {} rows", row, rows_);
   table out;
   out.rows_ = columns_.empty() ? 0 : static_cast<std::int64_t>(rows.size());
   for (const column& c : columns_) {
-    column taken;
-    taken.name = c.name;
-    taken.kind = c.kind;
-    taken.numbers = rows_of_list(c.numbers, rows);
-    taken.texts = rows_of_list(c.texts, rows);
-    taken.is_text_missing = rows_of_list(c.is_text_missing, rows);
-    taken.codes = rows_of_list(c.codes, rows);
-    taken.categories = c.categories;
-    out.columns_.push_back(std::move(taken));
+    out.columns_.push_back({.name = c.name,
+                            .kind = c.kind,
+                            .numbers = rows_of_list(c.numbers, rows),
+                            .texts = rows_of_list(c.texts, rows),
+                            .is_text_missing = rows_of_list(c.is_text_missing, rows),
+                            .codes = rows_of_list(c.codes, rows),
+                            .categories = c.categories});
   }
   return out;
 }
@@ -286,8 +270,8 @@ table table::drop_missing() const {
 table table::fill_missing(std::string_view name, double value) const {
   const column& found = find(name, "fill_missing");
   if (found.kind != column_kind::number)
-    throw dtype_error(fmt::format("fill_missing: column {} holds {}, not numbers",
-                                  io::printable(name), to_string(found.kind)));
+    base::fail<dtype_error>("fill_missing: column {} holds {}, not numbers", io::printable(name),
+                            to_string(found.kind));
   table out = *this;
   column& c = out.columns_[static_cast<std::size_t>(&found - columns_.data())];
   for (double& v : c.numbers)
@@ -337,7 +321,7 @@ table table::as_category(std::string_view name, std::span<const std::string> cat
   std::map<std::string_view, std::int64_t> codes;
   for (const std::string& text : categories)
     if (!codes.emplace(text, static_cast<std::int64_t>(codes.size())).second)
-      throw value_error(fmt::format("as_category: two categories are {}", io::printable(text)));
+      base::fail<value_error>("as_category: two categories are {}", io::printable(text));
   const std::vector<std::string> texts = texts_of(found);
   column made;
   made.name = found.name;
@@ -351,8 +335,8 @@ table table::as_category(std::string_view name, std::span<const std::string> cat
     const std::string& text = texts[place(row)];
     const auto code = codes.find(text);
     if (code == codes.end())
-      throw value_error(fmt::format("as_category: row {}, column {}: {} is none of {} categories",
-                                    row, io::printable(name), io::printable(text), codes.size()));
+      base::fail<value_error>("as_category: row {}, column {}: {} is none of {} categories", row,
+                              io::printable(name), io::printable(text), codes.size());
     made.codes.push_back(code->second);
   }
   table out = *this;
@@ -363,8 +347,8 @@ table table::as_category(std::string_view name, std::span<const std::string> cat
 table table::as_indicators(std::string_view name) const {
   const column& found = find(name, "as_indicators");
   if (found.kind != column_kind::category)
-    throw dtype_error(fmt::format("as_indicators: column {} holds {}, not categories",
-                                  io::printable(name), to_string(found.kind)));
+    base::fail<dtype_error>("as_indicators: column {} holds {}, not categories",
+                            io::printable(name), to_string(found.kind));
   table out;
   for (const column& c : columns_) {
     if (&c != &found) {
@@ -386,16 +370,15 @@ table table::as_indicators(std::string_view name) const {
 array table::to_array(std::span<const std::string> names, dtype type, const device& on) const {
   constexpr std::string_view op = "to_array";
   if (!is_floating(type) && !is_integral(type))
-    throw dtype_error(
-        fmt::format("{}: {} is neither floating nor an integer", op, tutti::name(type)));
+    base::fail<dtype_error>("{}: {} is neither floating nor an integer", op, type);
   std::vector<const column*> wanted;
   for (const std::string& name : names) wanted.push_back(&find(name, op));
   if (names.empty())
     for (const column& c : columns_) wanted.push_back(&c);
   for (const column* c : wanted)
     if (c->kind == column_kind::text)
-      throw dtype_error(fmt::format("{}: column {} holds text{}: as_category() or drop() it", op,
-                                    io::printable(c->name), place_of_text(*c)));
+      base::fail<dtype_error>("{}: column {} holds text{}: as_category() or drop() it", op,
+                              io::printable(c->name), place_of_text(*c));
   host_array values(dtype::f64, {rows_, static_cast<std::int64_t>(wanted.size())});
   double* out = values.values<double>().data();
   for (std::int64_t row = 0; row < rows_; ++row)

@@ -13,11 +13,11 @@
 #include <new>
 #include <set>
 
+#include "base/fail.hpp"
 #include "data/io/file.hpp"
 #include "data/io/number_text.hpp"
 #include "data/io/packed_file.hpp"
 #include "tutti/data/table.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 
 namespace tutti::data {
@@ -87,8 +87,9 @@ class record_reader {
   }
   /// Line at which the record begins, from 1.
   std::int64_t line() const { return begin_line_; }
-  [[noreturn]] void fail(std::string_view what) const {
-    in_.fail(fmt::format("line {}: {}", begin_line_, what));
+  template <class... V>
+  [[noreturn]] void fail(fmt::format_string<const V&...> what, const V&... values) const {
+    in_.fail("line {}: {}", begin_line_, fmt::vformat(what, fmt::make_format_args(values...)));
   }
 
  private:
@@ -116,7 +117,7 @@ class record_reader {
       else
         plain_field(fields);
       fields.end();
-      if (fields.size() > most_columns) fail(fmt::format("has more than {} columns", most_columns));
+      if (fields.size() > most_columns) fail("has more than {} columns", most_columns);
       const int c = peek();
       if (c != no_more) ++at_;
       if (c == static_cast<unsigned char>(delimiter_)) continue;
@@ -126,8 +127,7 @@ class record_reader {
   }
 
   void check_length(const text_list& fields) const {
-    if (fields.bytes() > longest_record)
-      fail(fmt::format("a record is longer than {} bytes", longest_record));
+    if (fields.bytes() > longest_record) fail("a record is longer than {} bytes", longest_record);
   }
 
   // Up to the delimiter, the end of the line or of the file, without a CR before the line end.
@@ -231,11 +231,11 @@ class column_maker {
       }
       const io::parsed_number found = io::parse_number(texts[i]);
       if (found.kind != io::number_kind::number)
-        io::fail(read_table_name, path_,
-                 fmt::format("line {}, column {}: {}", raw_.lines[i], io::printable(out.name),
-                             found.kind == io::number_kind::too_large
-                                 ? io::printable(texts[i]) + " does not fit a double"
-                                 : "expected a number, found " + io::printable(texts[i])));
+        io::fail(read_table_name, path_, "line {}, column {}: {}", raw_.lines[i],
+                 io::printable(out.name),
+                 found.kind == io::number_kind::too_large
+                     ? io::printable(texts[i]) + " does not fit a double"
+                     : "expected a number, found " + io::printable(texts[i]));
       out.numbers.push_back(found.value);
     }
   }
@@ -272,13 +272,12 @@ std::vector<std::string> names_of(record_reader& in, const text_list& fields,
                                   const csv_table_options& options) {
   std::vector<std::string> out = options.names;
   if (!out.empty() && out.size() != fields.size())
-    in.fail(fmt::format("{} fields for {} names of columns", fields.size(), out.size()));
+    in.fail("{} fields for {} names of columns", fields.size(), out.size());
   for (std::size_t i = out.size(); i < fields.size(); ++i)
     out.push_back(options.has_header ? std::string(fields[i]) : std::to_string(i));
   std::set<std::string_view> seen;
   for (const std::string& name : out)
-    if (!seen.insert(name).second)
-      in.fail(fmt::format("two columns are called {}", io::printable(name)));
+    if (!seen.insert(name).second) in.fail("two columns are called {}", io::printable(name));
   return out;
 }
 
@@ -293,8 +292,7 @@ raw_table read_records(record_reader& in, const std::filesystem::path& path,
   out.columns.resize(count);
   if (options.has_header && !in.next(fields)) return out;
   do {
-    if (fields.size() != count)
-      in.fail(fmt::format("{} fields, but {} before it", fields.size(), count));
+    if (fields.size() != count) in.fail("{} fields, but {} before it", fields.size(), count);
     for (std::size_t i = 0; i < count; ++i) {
       out.columns[i].append(fields[i]);
       out.columns[i].end();
@@ -307,10 +305,9 @@ raw_table read_records(record_reader& in, const std::filesystem::path& path,
 void check_options(const csv_table_options& o) {
   const auto is_line_end = [](char c) { return c == '\n' || c == '\r'; };
   if (o.delimiter == o.quote || is_line_end(o.delimiter) || is_line_end(o.quote))
-    throw value_error(fmt::format("read_table: delimiter {} and quote {}",
-                                  io::printable({&o.delimiter, 1}), io::printable({&o.quote, 1})));
-  if (o.skip_lines < 0)
-    throw value_error(fmt::format("read_table: skip_lines is {}", o.skip_lines));
+    base::fail<value_error>("read_table: delimiter {} and quote {}",
+                            io::printable({&o.delimiter, 1}), io::printable({&o.quote, 1}));
+  if (o.skip_lines < 0) base::fail<value_error>("read_table: skip_lines is {}", o.skip_lines);
 }
 
 table read_all_of(const std::filesystem::path& path, const csv_table_options& options) {
@@ -319,7 +316,7 @@ table read_all_of(const std::filesystem::path& path, const csv_table_options& op
   raw_table raw = read_records(*in, path, options);
   for (const auto& [name, kind] : options.kinds)
     if (std::find(raw.names.begin(), raw.names.end(), name) == raw.names.end())
-      io::fail(read_table_name, path, fmt::format("has no column {}", io::printable(name)));
+      io::fail(read_table_name, path, "has no column {}", io::printable(name));
   const column_maker maker(path, raw, options);
   std::vector<column> columns;
   columns.reserve(raw.columns.size());
@@ -389,7 +386,7 @@ void write_table(const std::filesystem::path& path, const table& t, char delimit
   constexpr std::string_view op = "write_table";
   if (t.columns().empty()) throw value_error("write_table: the table has no columns");
   if (delimiter == table_quote || delimiter == '\n' || delimiter == '\r')
-    throw value_error(fmt::format("{}: the delimiter {}", op, io::printable({&delimiter, 1})));
+    base::fail<value_error>("{}: the delimiter {}", op, io::printable({&delimiter, 1}));
   io::writer out(op, path);
   std::string line;
   for (std::int64_t row = -1; row < t.rows(); ++row) {

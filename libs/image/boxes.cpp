@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Boxes and their overlap, on the host.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "image/images.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/image/features.hpp"
 
@@ -43,9 +42,9 @@ array non_maximum_suppression(const array& boxes, const array& scores, double ov
   return base::named(op, [&] {
     const shape &of_boxes = op::extents_of(boxes, op), &of_scores = op::extents_of(scores, op);
     if (of_boxes.rank() != 2 || of_boxes[1] != 4 || of_scores != shape{of_boxes[0]})
-      throw shape_error(fmt::format("{}: boxes {} with scores {}, must be [n, 4] and [n]", op,
-                                    of_boxes.str(), of_scores.str()));
-    if (std::isnan(overlap)) throw value_error(fmt::format("{}: an overlap of {}", op, overlap));
+      base::fail<shape_error>("{}: boxes {} with scores {}, must be [n, 4] and [n]", op, of_boxes,
+                              of_scores);
+    if (std::isnan(overlap)) base::fail<value_error>("{}: an overlap of {}", op, overlap);
     const std::int64_t count = of_boxes[0];
     detail::require_host_memory(op, static_cast<std::uint64_t>(count), 7 * sizeof(double));
     const std::vector<double> ends = host_numbers(boxes, op), score = host_numbers(scores, op);

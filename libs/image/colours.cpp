@@ -2,10 +2,10 @@
 //
 // Colour spaces, channel by channel. Where two formulas meet, the one that is not selected gets an
 // argument at which it is finite, so that gradients are finite.
-#include <fmt/format.h>
 
 #include <array>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "image/images.hpp"
 #include "tutti/image/basics.hpp"
@@ -19,8 +19,7 @@ using three_channels = std::array<array, 3>;
 void check_channels(const array& a, std::int64_t count, std::string_view op) {
   const shape& extents = op::extents_of(a, op);
   if (extents.rank() < 1 || extents.back() != count)
-    throw shape_error(
-        fmt::format("{}: the last axis has {} channels, not {}", op, count, a.shape().str()));
+    base::fail<shape_error>("{}: the last axis has {} channels, not {}", op, count, a.shape());
 }
 
 double full_of(dtype type) { return type == dtype::u8 ? 255 : 65535; }
@@ -137,8 +136,7 @@ array quantized(const array& a, dtype to, std::string_view op) {
 }  // namespace
 
 array to_float(const array& a, dtype type) {
-  if (!is_floating(type))
-    throw dtype_error(fmt::format("to_float: the dtype is floating, not {}", name(type)));
+  if (!is_floating(type)) base::fail<dtype_error>("to_float: the dtype is floating, not {}", type);
   const array x = op::image_numbers(a, "to_float");
   if (is_floating(a.dtype())) return op::cast(a, type, "to_float");
   const dtype compute = graph::compute_dtype(type);

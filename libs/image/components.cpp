@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Connected components, pixel by pixel on the host.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "image/flooding.hpp"
 #include "image/images.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/image/features.hpp"
 
@@ -16,8 +15,7 @@ components_result connected_components(const array& x, connectivity by) {
   constexpr const char* op = "connected_components";
   return base::named(op, [&]() -> components_result {
     op::check_image(x, op);
-    if (by > connectivity::eight)
-      throw value_error(fmt::format("{}: unknown connectivity {}", op, static_cast<int>(by)));
+    base::require_known(op, "connectivity", by, connectivity::eight);
     const array mask = astype(stop_gradient(x) != 0, dtype::u8);
     shape of_counts = x.shape();
     of_counts.erase(of_counts.rank() - 2);

@@ -4,16 +4,14 @@
 // blocks of cells.
 #include "tutti/image/features.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "image/flooding.hpp"
 #include "image/images.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/movement.hpp"
 
@@ -58,7 +56,7 @@ array canny(const array& x, double low, double high, double deviation) {
   return named(op, [&] {
     op::check_image(x, op);
     if (!(low >= 0) || !(low <= high))
-      throw value_error(fmt::format("{}: thresholds of {} and {}", op, low, high));
+      base::fail<value_error>("{}: thresholds of {} and {}", op, low, high);
     const array numbers = stop_gradient(op::image_numbers(x, op));
     const array smooth = gaussian_blur(numbers, deviation, 4, pad_mode::edge);
     if (x.size() == 0) return op::zeros_on(x.shape(), dtype::boolean, op::device_of(x));
@@ -86,7 +84,7 @@ array harris_corners(const array& x, double k, double deviation, pad_mode mode) 
   constexpr const char* op = "harris_corners";
   return named(op, [&] {
     op::check_image(x, op);
-    if (!std::isfinite(k)) throw value_error(fmt::format("{}: a k of {}", op, k));
+    if (!std::isfinite(k)) base::fail<value_error>("{}: a k of {}", op, k);
     const array v = op::image_numbers(x, op);
     const array dx = sobel(v, direction::horizontal, mode),
                 dy = sobel(v, direction::vertical, mode);
@@ -150,8 +148,7 @@ array cell_histograms(const array& v, const hog_options& o, std::int64_t rows,
   };
   const array part = by_cell(part_of(d, o.orientations)), length = by_cell(hypot(d.down, d.right));
   const array each =
-      reshape(arange(std::int64_t{0}, o.orientations, std::int64_t{1}, v.dtype(), v.device()),
-              {o.orientations, 1, 1, 1, 1});
+      reshape(arange(o.orientations, v.dtype(), v.device()), {o.orientations, 1, 1, 1, 1});
   // NaN is included in each bin.
   const array sums = sum(where((part < each) | (part > each), 0, length), {3, 5});
   return moveaxis(sums / static_cast<double>(high * wide), 1, -1);
@@ -165,9 +162,9 @@ void check_hog(const hog_options& o) {
   const auto [cell_height, cell_width] = o.cell;
   const auto [block_height, block_width] = o.block;
   if (std::min({o.orientations, cell_height, cell_width, block_height, block_width}) < 1)
-    throw value_error(fmt::format("{}: {} orientations, cells of {} x {} pixels, blocks of {} x {}",
-                                  hog_name, o.orientations, cell_height, cell_width, block_height,
-                                  block_width));
+    base::fail<value_error>("{}: {} orientations, cells of {} x {} pixels, blocks of {} x {}",
+                            hog_name, o.orientations, cell_height, cell_width, block_height,
+                            block_width);
 }
 
 }  // namespace
@@ -177,15 +174,15 @@ array hog(const array& x, const hog_options& options) {
     op::check_image(x, hog_name);
     check_hog(options);
     if (x.ndim() + 2 > max_rank)
-      throw shape_error(fmt::format("{}: more than 6 axes: {}", hog_name, x.shape().str()));
+      base::fail<shape_error>("{}: more than 6 axes: {}", hog_name, x.shape());
     const dtype compute = op::image_compute_dtype(x, hog_name);
     const std::int64_t rows = x.dim(-3) / options.cell.first,
                        columns = x.dim(-2) / options.cell.second;
     const auto [high, wide] = options.block;
     if (rows < high || columns < wide || x.dim(-1) == 0)
-      throw shape_error(fmt::format("{}: {} has not the {} x {} cells of {} x {} pixels of a block",
-                                    hog_name, x.shape().str(), high, wide, options.cell.first,
-                                    options.cell.second));
+      base::fail<shape_error>("{}: {} has not the {} x {} cells of {} x {} pixels of a block",
+                              hog_name, x.shape(), high, wide, options.cell.first,
+                              options.cell.second);
     shape to = x.shape();
     to[to.rank() - 3] = rows - high + 1;
     to[to.rank() - 2] = columns - wide + 1;

@@ -2,14 +2,13 @@
 //
 // Filters of images: weighted sums and extremes of windows, along one axis after the other if that
 // is equivalent.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "image/images.hpp"
-#include "tutti/error.hpp"
 #include "tutti/image/filters.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/sorting.hpp"
@@ -35,9 +34,7 @@ array padded(const array& x, std::int64_t rows, std::int64_t columns, pad_mode m
 
 // The part beginning at `first` of an image that is wider by count - 1 pixels along the axis.
 array piece(const array& wide, int axis, std::int64_t first, std::int64_t count) {
-  std::vector<slice> part(static_cast<std::size_t>(wide.ndim() + axis) + 1);
-  part.back() = {first, first + wide.dim(axis) - (count - 1)};
-  return slice_view(wide, part);
+  return op::part_along(wide, wide.ndim() + axis, first, first + wide.dim(axis) - (count - 1));
 }
 
 array times(const array& a, double weight) { return weight == 1 ? a : a * weight; }
@@ -92,14 +89,13 @@ constexpr std::int64_t widest_window = 1 << 20, widest_sorted = 1 << 10;
 
 void check_window(std::int64_t size, std::string_view op, std::int64_t below = widest_window) {
   if (size < 1 || size % 2 == 0)
-    throw value_error(fmt::format("{}: a window of {} pixels is not odd", op, size));
+    base::fail<value_error>("{}: a window of {} pixels is not odd", op, size);
   if (size >= below)
-    throw value_error(fmt::format("{}: a window of {} pixels, must be below {}", op, size, below));
+    base::fail<value_error>("{}: a window of {} pixels, must be below {}", op, size, below);
 }
 
 void check_mode(pad_mode mode, std::string_view op) {
-  if (mode > pad_mode::reflect)
-    throw value_error(fmt::format("{}: unknown mode {}", op, static_cast<int>(mode)));
+  base::require_known(op, "mode", mode, pad_mode::reflect);
 }
 
 // f of the values of an image with pixels and one free dimension for its windows.
@@ -111,16 +107,14 @@ array filtered(const array& x, pad_mode mode, std::string_view op, bool keeps_dt
     const dtype compute = op::image_compute_dtype(x, op);
     const dtype result = keeps_dtype ? x.dtype() : op::unrounded_dtype(x, compute);
     if (x.size() == 0) return op::zeros_on(x.shape(), result, op::device_of(x));
-    if (x.ndim() == max_rank)
-      throw shape_error(fmt::format("{}: more than 7 axes: {}", op, x.shape().str()));
+    if (x.ndim() == max_rank) base::fail<shape_error>("{}: more than 7 axes: {}", op, x.shape());
     return op::as_image_dtype(f(op::cast(x, compute, op)), result, op);
   });
 }
 
 array derivative(const array& x, direction along, const std::vector<double>& across, pad_mode mode,
                  std::string_view op) {
-  if (along > direction::vertical)
-    throw value_error(fmt::format("{}: unknown direction {}", op, static_cast<int>(along)));
+  base::require_known(op, "direction", along, direction::vertical);
   const std::vector<double> difference = {-1, 0, 1};
   return filtered(x, mode, op, false, [&](const array& v) {
     return along == direction::horizontal ? separable(v, across, difference, mode)
@@ -150,10 +144,9 @@ array extremes(const array& x, integer height, integer width, std::string_view o
     check_window(height, op);
     check_window(width, op);
     const dtype type = op::type_of(x, op);
-    if (is_complex(type)) throw dtype_error(fmt::format("{}: {} has no order", op, name(type)));
+    if (is_complex(type)) base::fail<dtype_error>("{}: {} has no order", op, type);
     if (x.size() == 0) return op::cast(x, type, op);
-    if (x.ndim() == max_rank)
-      throw shape_error(fmt::format("{}: more than 7 axes: {}", op, x.shape().str()));
+    if (x.ndim() == max_rank) base::fail<shape_error>("{}: more than 7 axes: {}", op, x.shape());
     array y = op::cast(x, type == dtype::boolean ? dtype::u8 : type, op);
     const std::pair<int, std::int64_t> axes[] = {{column_axis, width}, {row_axis, height}};
     for (const auto& [axis, size] : axes) {
@@ -171,25 +164,12 @@ array extremes(const array& x, integer height, integer width, std::string_view o
   });
 }
 
-array smallest(const array& x, integer height, integer width, std::string_view op) {
-  return extremes(
-      x, height, width, op, [](const array& a, const array& b) { return minimum(a, b); },
-      [](const array& windows) { return min(windows, -1); });
-}
-
-array largest(const array& x, integer height, integer width, std::string_view op) {
-  return extremes(
-      x, height, width, op, [](const array& a, const array& b) { return maximum(a, b); },
-      [](const array& windows) { return max(windows, -1); });
-}
-
 }  // namespace
 
 array gaussian_blur(const array& x, double deviation, double truncate, pad_mode mode) {
   constexpr const char* op = "gaussian_blur";
   if (!(deviation >= 0) || !(truncate >= 0) || !(deviation * truncate < widest_window))
-    throw value_error(
-        fmt::format("gaussian_blur: a deviation of {}, cut off at {}", deviation, truncate));
+    base::fail<value_error>("gaussian_blur: a deviation of {}, cut off at {}", deviation, truncate);
   const auto radius = static_cast<std::int64_t>(truncate * deviation + 0.5);
   std::vector<double> weights(static_cast<std::size_t>(2 * radius + 1), 1);
   double sum = 0;
@@ -221,7 +201,7 @@ array median_filter(const array& x, integer size, pad_mode mode) {
     check_mode(mode, op);
     check_window(size, op, widest_sorted);
     const dtype type = op::type_of(x, op);
-    if (is_complex(type)) throw dtype_error(fmt::format("{}: {} has no order", op, name(type)));
+    if (is_complex(type)) base::fail<dtype_error>("{}: {} has no order", op, type);
     if (x.size() == 0 || size == 1) return op::cast(x, type, op);
     const array v = op::cast(x, type == dtype::boolean ? dtype::u8 : type, op);
     const array wide = padded(v, size / 2, size / 2, mode);
@@ -231,8 +211,7 @@ array median_filter(const array& x, integer size, pad_mode mode) {
         all.push_back(op::image_neighbours(wide, v.shape(), i / 3, i % 3));
       return op::cast(middle_of(all), type, op);
     }
-    if (v.ndim() + 2 > max_rank)
-      throw shape_error(fmt::format("{}: more than 6 axes: {}", op, x.shape().str()));
+    if (v.ndim() + 2 > max_rank) base::fail<shape_error>("{}: more than 6 axes: {}", op, x.shape());
     const array windows = sliding_window_view(wide, {size, size}, {row_axis, column_axis});
     const std::int64_t count = graph::extent_product(size, size, op);
     shape flat = v.shape();
@@ -251,9 +230,9 @@ array bilateral_filter(const array& x, integer radius, double place_deviation,
   constexpr const char* op = "bilateral_filter";
   for (const double deviation : {place_deviation, color_deviation})
     if (!(deviation > 0) || std::isinf(deviation))
-      throw value_error(fmt::format("{}: a deviation of {}", op, deviation));
+      base::fail<value_error>("{}: a deviation of {}", op, deviation);
   const std::int64_t most = radius;
-  if (most < 0 || most > 32) throw value_error(fmt::format("{}: a radius of {}", op, most));
+  if (most < 0 || most > 32) base::fail<value_error>("{}: a radius of {}", op, most);
   return filtered(x, mode, op, true, [&](const array& v) {
     const array wide = padded(v, most, most, mode);
     array weights, weighed;
@@ -294,9 +273,8 @@ array adaptive_threshold(const array& x, integer size, double offset, local_mean
   constexpr const char* op = "adaptive_threshold";
   return named(op, [&] {
     check_window(size, op);
-    if (std::isnan(offset)) throw value_error(fmt::format("{}: an offset of {}", op, offset));
-    if (by > local_mean::gaussian)
-      throw value_error(fmt::format("{}: unknown mean {}", op, static_cast<int>(by)));
+    if (std::isnan(offset)) base::fail<value_error>("{}: an offset of {}", op, offset);
+    base::require_known(op, "mean", by, local_mean::gaussian);
     op::check_image(x, op);
     const array v = op::image_numbers(x, op);
     // The window extends to three deviations.
@@ -308,10 +286,14 @@ array adaptive_threshold(const array& x, integer size, double offset, local_mean
 }
 
 array erode(const array& x, integer height, integer width) {
-  return smallest(x, height, width, "erode");
+  return extremes(
+      x, height, width, "erode", [](const array& a, const array& b) { return minimum(a, b); },
+      [](const array& windows) { return min(windows, -1); });
 }
 array dilate(const array& x, integer height, integer width) {
-  return largest(x, height, width, "dilate");
+  return extremes(
+      x, height, width, "dilate", [](const array& a, const array& b) { return maximum(a, b); },
+      [](const array& windows) { return max(windows, -1); });
 }
 array opening(const array& x, integer height, integer width) {
   return named("opening", [&] { return dilate(erode(x, height, width), height, width); });

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Histograms of images and functions of them; sums over rectangles.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "image/images.hpp"
 #include "tutti/analysis.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/image/filters.hpp"
 #include "tutti/sorting.hpp"
@@ -42,8 +41,7 @@ array from_lines(const array& lines, const shape& extents) {
 
 void check_bytes(const array& x, std::string_view op) {
   op::check_image(x, op);
-  if (x.dtype() != dtype::u8)
-    throw dtype_error(fmt::format("{}: the image is u8, not {}", op, name(x.dtype())));
+  if (x.dtype() != dtype::u8) base::fail<dtype_error>("{}: the image is u8, not {}", op, x.dtype());
 }
 
 array byte_counts(const array& lines) { return histogram_along(lines, 256, -0.5, 255.5).counts; }
@@ -62,7 +60,7 @@ array otsu_threshold(const array& x) {
   return named(op, [&] {
     check_bytes(x, op);
     const std::int64_t pixels = x.dim(-3) * x.dim(-2);
-    if (pixels == 0) throw shape_error(fmt::format("{}: no pixels: {}", op, x.shape().str()));
+    if (pixels == 0) base::fail<shape_error>("{}: no pixels: {}", op, x.shape());
     const array counts = byte_counts(as_lines(x));
     if (counts.size() == 0) {
       shape extents = counts.shape();
@@ -88,7 +86,7 @@ array equalize(const array& x) {
   return named(op, [&]() -> array {
     check_bytes(x, op);
     const std::int64_t pixels = x.dim(-3) * x.dim(-2);
-    if (pixels == 0) throw shape_error(fmt::format("{}: no pixels: {}", op, x.shape().str()));
+    if (pixels == 0) base::fail<shape_error>("{}: no pixels: {}", op, x.shape());
     if (x.size() == 0) return x;
     const array lines = as_lines(x);
     const array counts = byte_counts(lines);
@@ -109,7 +107,7 @@ array integral_image(const array& x) {
     op::check_image(x, op);
     const dtype type = op::type_of(x, op);
     if (is_complex(type))
-      throw dtype_error(fmt::format("{}: images are of real numbers, not {}", op, name(type)));
+      base::fail<dtype_error>("{}: images are of real numbers, not {}", op, type);
     const array v = is_floating(type)        ? op::cast(x, dtype::f64, op)
                     : type == dtype::boolean ? op::cast(x, dtype::i64, op)
                                              : op::cast(x, type, op);
@@ -188,14 +186,12 @@ array clahe(const array& x, double clip_limit, integer tile_rows, integer tile_c
   return base::named(clahe_name, [&]() -> array {
     op::check_image(x, clahe_name);
     if (x.dtype() != dtype::u8)
-      throw dtype_error(fmt::format("{}: the image is u8, not {}", clahe_name, name(x.dtype())));
-    if (!(clip_limit >= 0))
-      throw value_error(fmt::format("{}: a limit of {}", clahe_name, clip_limit));
+      base::fail<dtype_error>("{}: the image is u8, not {}", clahe_name, x.dtype());
+    if (!(clip_limit >= 0)) base::fail<value_error>("{}: a limit of {}", clahe_name, clip_limit);
     const std::int64_t height = x.dim(-3), width = x.dim(-2), channels = x.dim(-1);
     tiling t{tile_rows, tile_columns, 0, 0};
     if (t.rows < 1 || t.columns < 1 || t.rows > height || t.columns > width)
-      throw value_error(
-          fmt::format("{}: {} x {} tiles of {}", clahe_name, t.rows, t.columns, x.shape().str()));
+      base::fail<value_error>("{}: {} x {} tiles of {}", clahe_name, t.rows, t.columns, x.shape());
     if (x.size() == 0) return x;
     t.height = (height + t.rows - 1) / t.rows;
     t.width = (width + t.columns - 1) / t.columns;
@@ -207,10 +203,8 @@ array clahe(const array& x, double clip_limit, integer tile_rows, integer tile_c
     const nearest_tiles down = nearest_of(height, t.rows, t.height, {height, 1, 1}, x.device()),
                         right = nearest_of(width, t.columns, t.width, {width, 1}, x.device());
     // Index at which the values of a pixel's channel begin in its tile's table.
-    const array number =
-                    arange(std::int64_t{0}, images.dim(0), std::int64_t{1}, dtype::i64, x.device()),
-                channel =
-                    arange(std::int64_t{0}, channels, std::int64_t{1}, dtype::i64, x.device());
+    const array number = arange(images.dim(0), dtype::i64, x.device()),
+                channel = arange(channels, dtype::i64, x.device());
     const array rows_before = reshape(number, {images.dim(0), 1, 1, 1}) * t.rows;
     const array value = images.astype(dtype::i64);
     const auto said_by = [&](const array& row, const array& column) {

@@ -3,8 +3,7 @@
 // Dtypes of images, and geometry that only moves pixels.
 #include "image/images.hpp"
 
-#include <fmt/format.h>
-
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "tutti/image/basics.hpp"
 
@@ -13,15 +12,15 @@ namespace op {
 
 void check_image(const array& x, std::string_view op) {
   if (op::extents_of(x, op).rank() < 3)
-    throw shape_error(
-        fmt::format("{}: an image is [..., height, width, channels], not {}", op, x.shape().str()));
+    base::fail<shape_error>("{}: an image is [..., height, width, channels], not {}", op,
+                            x.shape());
 }
 
 dtype image_compute_dtype(const array& x, std::string_view op) {
   const dtype type = type_of(x, op);
   if (type == dtype::u8 || type == dtype::u16) return dtype::f32;
   if (!is_floating(type))
-    throw dtype_error(fmt::format("{}: images are u8, u16 or floating, not {}", op, name(type)));
+    base::fail<dtype_error>("{}: images are u8, u16 or floating, not {}", op, type);
   return graph::compute_dtype(type);
 }
 
@@ -88,9 +87,9 @@ array crop(const array& x, integer top, integer left, integer height, integer wi
     return from >= 0 && count >= 0 && count <= extent && from <= extent - count;
   };
   if (!is_within(top, height, x.dim(-3)) || !is_within(left, width, x.dim(-2)))
-    throw shape_error(fmt::format("crop: {} x {} pixels from row {} and column {} of {}",
-                                  std::int64_t{height}, std::int64_t{width}, std::int64_t{top},
-                                  std::int64_t{left}, x.shape().str()));
+    base::fail<shape_error>("crop: {} x {} pixels from row {} and column {} of {}",
+                            std::int64_t{height}, std::int64_t{width}, std::int64_t{top},
+                            std::int64_t{left}, x.shape());
   return x({ellipsis(), {top, top + height}, {left, left + width}, {}});
 }
 
@@ -98,7 +97,7 @@ array center_crop(const array& x, integer height, integer width) {
   op::check_image(x, "center_crop");
   const std::int64_t h = height, w = width, rows = x.dim(-3), columns = x.dim(-2);
   if (h < 0 || h > rows || w < 0 || w > columns)
-    throw shape_error(fmt::format("center_crop: {} x {} pixels of {}", h, w, x.shape().str()));
+    base::fail<shape_error>("center_crop: {} x {} pixels of {}", h, w, x.shape());
   return named("center_crop", [&] { return crop(x, (rows - h) / 2, (columns - w) / 2, h, w); });
 }
 

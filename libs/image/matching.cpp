@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Positions of a pattern: correlations, and sums over windows from integral images.
-#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "image/images.hpp"
 #include "tutti/convolution.hpp"
-#include "tutti/error.hpp"
 #include "tutti/image/features.hpp"
 #include "tutti/signal.hpp"
 
@@ -88,15 +87,13 @@ array match_template(const array& x, const array& given, matching by) {
   constexpr const char* op = "match_template";
   return base::named(op, [&] {
     op::check_image(x, op);
-    if (by > matching::coefficient)
-      throw value_error(fmt::format("{}: unknown matching {}", op, static_cast<int>(by)));
+    base::require_known(op, "matching", by, matching::coefficient);
     const dtype compute = op::image_compute_dtype(x, op);
     op::image_compute_dtype(given, op);
     const shape& pattern = given.shape();
     if (pattern.rank() != 3 || given.size() == 0 || pattern[2] != x.dim(-1) ||
         pattern[0] > x.dim(-3) || pattern[1] > x.dim(-2))
-      throw shape_error(
-          fmt::format("{}: a pattern {} in an image {}", op, pattern.str(), x.shape().str()));
+      base::fail<shape_error>("{}: a pattern {} in an image {}", op, pattern, x.shape());
     shape to = x.shape();
     to[to.rank() - 3] -= pattern[0] - 1;
     to[to.rank() - 2] -= pattern[1] - 1;

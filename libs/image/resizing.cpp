@@ -4,7 +4,6 @@
 // and their weights, which the host computes, are gathered and summed. If the extents have a simple
 // ratio, the weights repeat after a few positions, and all but those at the edges are sums of
 // slices.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,9 +11,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "image/images.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/image/basics.hpp"
 
@@ -39,16 +38,8 @@ double cubic(double t) {
 }
 
 double radius_of(filter by) {
-  switch (by) {
-    case filter::bilinear:
-      return 1;
-    case filter::bicubic:
-      return 2;
-    case filter::lanczos:
-      return 3;
-    default:
-      return 0.5;
-  }
+  constexpr double radii[] = {0.5, 1, 2, 3, 0.5};
+  return radii[static_cast<int>(by)];
 }
 
 double kernel(filter by, double t) {
@@ -240,8 +231,7 @@ array nearest_along(const array& x, int axis, std::int64_t size) {
 array resize(const array& given, integer height, integer width, filter by) {
   return base::named(label, [&] {
     op::check_image(given, label);
-    if (by > filter::area)
-      throw value_error(fmt::format("resize: unknown filter {}", static_cast<int>(by)));
+    base::require_known("resize", "filter", by, filter::area);
     // Gathering whole rows is faster than pixels of rows; so an increase in height comes last.
     const bool rows_first = height <= given.dim(-3);
     std::int64_t sizes[] = {width, height};
@@ -257,14 +247,14 @@ array resize(const array& given, integer height, integer width, filter by) {
     for (int i = 0; i < 2; ++i) {
       to[axes[i]] = sizes[i];
       if (sizes[i] > 0 && x.dim(axes[i]) == 0)
-        throw shape_error(fmt::format("resize: no pixels to take: {}", x.shape().str()));
+        base::fail<shape_error>("resize: no pixels to take: {}", x.shape());
     }
     if (graph::checked_elements(to, type, label) == 0)
       return op::zeros_on(to, type, op::device_of(x), label);
     for (int i = 0; i < 2; ++i) {
       if (sizes[i] == x.dim(axes[i])) continue;
       if (x.ndim() == max_rank && !is_nearest)
-        throw shape_error(fmt::format("resize: more than 7 axes: {}", x.shape().str()));
+        base::fail<shape_error>("resize: more than 7 axes: {}", x.shape());
       x = is_nearest ? nearest_along(x, axes[i], sizes[i])
                      : resized_along(x, axes[i], sizes[i], by);
     }

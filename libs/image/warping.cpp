@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Warps: the position of each pixel of the result in the image, and its value.
-#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "image/images.hpp"
-#include "tutti/error.hpp"
 #include "tutti/image/basics.hpp"
 
 namespace tutti::image {
@@ -22,10 +21,8 @@ struct places {
 };
 
 void check(const warp_options& options, std::string_view op) {
-  if (options.by > sampling::bilinear)
-    throw value_error(fmt::format("{}: unknown sampling {}", op, static_cast<int>(options.by)));
-  if (options.beyond > border::edge)
-    throw value_error(fmt::format("{}: unknown border {}", op, static_cast<int>(options.beyond)));
+  base::require_known(op, "sampling", options.by, sampling::bilinear);
+  base::require_known(op, "border", options.beyond, border::edge);
 }
 
 // Limits positions for `extent` pixels to one beyond each edge, which has the border value. NaN is
@@ -111,7 +108,7 @@ array warped(const array& given, const warp_options& options, dtype of_places, s
   if (graph::checked_elements(to, type, op) == 0)
     return op::zeros_on(to, type, op::device_of(given), op);
   if (height == 0 || width == 0)
-    throw shape_error(fmt::format("{}: no pixels to take: {}", op, given.shape().str()));
+    base::fail<shape_error>("{}: no pixels to take: {}", op, given.shape());
   const dtype compute =
       of_places == dtype::f64 || numbers.dtype() == dtype::f64 ? dtype::f64 : dtype::f32;
   // For each column and each row: no division is needed to compute positions.
@@ -121,7 +118,7 @@ array warped(const array& given, const warp_options& options, dtype of_places, s
   const array x = numbered({columns}), y = numbered({rows, 1});
   const dtype stored = numbers.dtype();
   if (is_integral(stored) && !is_integer_of(options.value, stored))
-    throw value_error(fmt::format("{}: {} is no value of {}", op, options.value, name(stored)));
+    base::fail<value_error>("{}: {} is no value of {}", op, options.value, stored);
   const array value = op::cast(array(options.value), stored, op);
   const array out =
       reshape(sampled(op::as_batch(numbers), places_of(x, y, compute), options, value), to);
@@ -134,8 +131,7 @@ array element(const array& m, int i, int j, dtype type, std::string_view op) {
 
 dtype matrix_dtype(const array& m, const shape& wanted, std::string_view op) {
   if (op::extents_of(m, op) != wanted)
-    throw shape_error(
-        fmt::format("{}: the matrix is {}, not {}", op, wanted.str(), m.shape().str()));
+    base::fail<shape_error>("{}: the matrix is {}, not {}", op, wanted, m.shape());
   return op::real_floating_type_of(m, op);
 }
 
@@ -169,8 +165,7 @@ array perspective_warp(const array& x, const array& m, const warp_options& optio
 
 array rotate(const array& x, double degrees, const warp_options& options) {
   op::check_image(x, "rotate");
-  if (!std::isfinite(degrees))
-    throw value_error(fmt::format("rotate: an angle of {} degrees", degrees));
+  if (!std::isfinite(degrees)) base::fail<value_error>("rotate: an angle of {} degrees", degrees);
   // Quarter turns are exact.
   const double turned = std::remainder(degrees, 360);
   const double angle = turned * std::numbers::pi / 180;

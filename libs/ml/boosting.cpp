@@ -3,10 +3,9 @@
 // Gradient boosting: each tree is grown for the derivatives of the loss at the current sum.
 #include "tutti/ml/boosting.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
 #include "ml/trees.hpp"
@@ -24,11 +23,11 @@ boosted_trees::boosted_trees(const boosting_options& o) : options_(o) {
                     o.l2_regularization >= 0 && std::isfinite(o.l2_regularization) &&
                     o.max_bins >= 2 && o.max_bins <= 255;
   if (!good)
-    throw value_error(fmt::format(
+    base::fail<value_error>(
         "hist_gradient_boosting: {} iterations, a learning rate of {}, a depth of {}, {} samples a "
         "leaf, an l2_regularization of {}, {} bins",
         o.iterations, o.learning_rate, o.max_depth, o.min_samples_leaf, o.l2_regularization,
-        o.max_bins));
+        o.max_bins);
 }
 
 std::int64_t boosted_trees::tree_count() const { return values_.valid() ? values_.dim(0) : 0; }
@@ -66,16 +65,15 @@ void boosted_trees::load_parameters(const io::named_arrays& arrays) {
   const std::int64_t trees = values.dim(0), leaves = values.dim(1), outputs = baseline.size();
   const bool is_complete = leaves >= 2 && leaves <= 4096 && (leaves & (leaves - 1)) == 0;
   if (!is_complete || trees < 1 || outputs < 1 || trees % outputs != 0)
-    throw shape_error(
-        fmt::format("{}: values {} of trees for {} outputs", op, values.shape().str(), outputs));
+    base::fail<shape_error>("{}: values {} of trees for {} outputs", op, values.shape(), outputs);
   reader.require_shape("features", features, {trees, leaves - 1});
   reader.require_shape("thresholds", thresholds, features.shape());
   if (count < 1 || !all((features >= 0) & (features < count)).item<bool>())
-    throw value_error(fmt::format("{}: trees ask for others than {} features", op, count));
+    base::fail<value_error>("{}: trees ask for others than {} features", op, count);
   if (classifies_) {
     const array classes = reader.integers("classes", 1);
     if (classes.size() < 2 || outputs != (classes.size() == 2 ? 1 : classes.size()))
-      throw shape_error(fmt::format("{}: {} classes for {} outputs", op, classes.size(), outputs));
+      base::fail<shape_error>("{}: {} classes for {} outputs", op, classes.size(), outputs);
     classes_ = classes;
   }
   features_ = features;
@@ -139,8 +137,7 @@ hist_gradient_boosting_regressor& hist_gradient_boosting_regressor::fit(const ar
   named(op, [&] {
     const array x = contiguous(stop_gradient(as_samples(given, op)));
     const array y = stop_gradient(as_targets(targets, x, op));
-    if (y.ndim() != 1)
-      throw shape_error(fmt::format("{}: targets {} must be [rows]", op, y.shape().str()));
+    if (y.ndim() != 1) base::fail<shape_error>("{}: targets {} must be [rows]", op, y.shape());
     require_finite(y, "targets", op);
     const array baseline = tutti::mean(y, {0, keep_dims::yes});
     const array column = expand_dims(y, 1);

@@ -2,12 +2,12 @@
 //
 // k-means clustering: distances by a matrix product, sums by another with the rows' labels.
 // Silhouettes of clusters, in blocks of rows whose distances fit in memory.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
 #include "tutti/analysis.hpp"
@@ -87,9 +87,9 @@ array drawn_centers(random::key key, const array& x, std::int64_t clusters) {
 k_means::k_means(random::key key, const k_means_options& options) : key_(key), options_(options) {
   if (options.clusters < 1 || options.starts < 1 || options.iterations < 1 ||
       !(options.tolerance >= 0))
-    throw value_error(
-        fmt::format("k_means: {} clusters, {} starts, {} iterations, a tolerance of {}",
-                    options.clusters, options.starts, options.iterations, options.tolerance));
+    base::fail<value_error>("k_means: {} clusters, {} starts, {} iterations, a tolerance of {}",
+                            options.clusters, options.starts, options.iterations,
+                            options.tolerance);
 }
 
 k_means& k_means::fit(const array& given) {
@@ -97,7 +97,7 @@ k_means& k_means::fit(const array& given) {
   named(op, [&] {
     const array x = as_finite_samples(given, op);
     if (options_.clusters > x.dim(0))
-      throw value_error(fmt::format("{}: {} clusters of {} rows", op, options_.clusters, x.dim(0)));
+      base::fail<value_error>("{}: {} clusters of {} rows", op, options_.clusters, x.dim(0));
     clustering best;
     for (const random::key key : random::split(key_, options_.starts)) {
       clustering found = lloyd(x, drawn_centers(key, x, options_.clusters), options_);
@@ -120,24 +120,20 @@ k_means& k_means::fit(const array& given, const array& start) {
 }
 
 array k_means::transform(const array& given) const {
-  return named("k_means::transform", [&] {
-    require_fitted(centers_, "k_means::transform");
-    return cdist(as_samples(given, centers_.dim(1), "k_means::transform"), centers_);
-  });
+  return named("k_means::transform",
+               [&] { return cdist(as_samples(given, centers_, "k_means::transform"), centers_); });
 }
 
 array k_means::predict(const array& given) const {
   return named("k_means::predict", [&] {
-    require_fitted(centers_, "k_means::predict");
-    const array x = as_finite_samples(given, centers_.dim(1), "k_means::predict");
+    const array x = as_finite_samples(given, centers_, "k_means::predict");
     return argmin(cdist(x, centers_, distance_metric::sqeuclidean), 1);
   });
 }
 
 double k_means::score(const array& given) const {
   return named("k_means::score", [&] {
-    require_fitted(centers_, "k_means::score");
-    const array x = as_samples(given, centers_.dim(1), "k_means::score");
+    const array x = as_samples(given, centers_, "k_means::score");
     return -sum(min(cdist(x, centers_, distance_metric::sqeuclidean), 1)).item();
   });
 }
@@ -181,7 +177,7 @@ array silhouette_samples(const array& given, const array& labels) {
     const unique_result clusters = unique(as_labels(labels, rows, op));
     const std::int64_t count = clusters.values.size();
     if (count < 2 || count >= rows)
-      throw value_error(fmt::format("{}: {} clusters of {} rows", op, count, rows));
+      base::fail<value_error>("{}: {} clusters of {} rows", op, count, rows);
     const array members = one_hot(clusters.inverse, count, x.dtype());
     members.eval();
     const std::int64_t block = std::max<std::int64_t>(1, (std::int64_t{1} << 23) / rows);

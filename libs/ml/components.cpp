@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Principal components by singular values of the centred rows.
-#include <fmt/format.h>
 
 #include <algorithm>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
 #include "tutti/linalg.hpp"
@@ -18,7 +18,7 @@ using base::named;
 
 pca::pca(const pca_options& options) : options_(options) {
   if (options.components && *options.components < 1)
-    throw value_error(fmt::format("pca: {} components", *options.components));
+    base::fail<value_error>("pca: {} components", *options.components);
 }
 
 pca& pca::fit(const array& given) {
@@ -27,8 +27,7 @@ pca& pca::fit(const array& given) {
     const array x = as_samples(given, op);
     const std::int64_t most = std::min(x.dim(0), x.dim(1));
     const std::int64_t count = options_.components.value_or(most);
-    if (count > most)
-      throw value_error(fmt::format("{}: {} components of {}", op, count, x.shape().str()));
+    if (count > most) base::fail<value_error>("{}: {} components of {}", op, count, x.shape());
     const array middle = tutti::mean(x, {0, keep_dims::yes});
     const linalg::svd_result f = linalg::svd(x - middle, false);
     const auto first = slice{0, count, 1};
@@ -55,8 +54,7 @@ array deviations_of(const array& variance) {
 
 array pca::transform(const array& given) const {
   return named("pca::transform", [&] {
-    require_fitted(mean_, "pca::transform");
-    const array x = as_samples(given, mean_.size(), "pca::transform");
+    const array x = as_samples(given, mean_, "pca::transform");
     const array scores = matmul(x - mean_, components_.T());
     return options_.whiten ? scores / deviations_of(variance_) : scores;
   });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gaussian naive Bayes, and Gaussian mixtures by expectation maximisation.
-#include <fmt/format.h>
 
 #include <cmath>
 #include <numbers>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
 #include "tutti/linalg.hpp"
@@ -21,8 +21,8 @@ using base::named;
 
 gaussian_nb::gaussian_nb(const gaussian_nb_options& options) : options_(options) {
   if (!(options.var_smoothing >= 0) || !std::isfinite(options.var_smoothing))
-    throw value_error(
-        fmt::format("gaussian_nb: var_smoothing = {} is out of range", options.var_smoothing));
+    base::fail<value_error>("gaussian_nb: var_smoothing = {} is out of range",
+                            options.var_smoothing);
 }
 
 gaussian_nb& gaussian_nb::fit(const array& given, const array& y) {
@@ -46,8 +46,7 @@ gaussian_nb& gaussian_nb::fit(const array& given, const array& y) {
 }
 
 array gaussian_nb::joint_log_likelihood(const array& given, const char* op) const {
-  require_fitted(mean_, op);
-  const array x = as_samples(given, mean_.dim(1), op);
+  const array x = as_samples(given, mean_, op);
   const array apart = square(expand_dims(x, 1) - mean_) / variance_;
   const array logs = sum(log(2 * std::numbers::pi * variance_), 1);
   return tutti::log(prior_) - (logs + sum(apart, 2)) / 2;
@@ -56,8 +55,7 @@ array gaussian_nb::joint_log_likelihood(const array& given, const char* op) cons
 array gaussian_nb::predict(const array& x) const {
   constexpr const char* op = "gaussian_nb::predict";
   return named(op, [&] {
-    require_fitted(mean_, op);
-    const array finite = as_finite_samples(x, mean_.dim(1), op);
+    const array finite = as_finite_samples(x, mean_, op);
     return take(classes_, argmax(joint_log_likelihood(finite, op), 1));
   });
 }
@@ -103,11 +101,11 @@ gaussian_mixture::gaussian_mixture(random::key key, const gaussian_mixture_optio
                     std::isfinite(options.regularization) && options.iterations >= 1 &&
                     options.starts >= 1;
   if (!good)
-    throw value_error(
-        fmt::format("gaussian_mixture: {} components, covariance type {}, a tolerance of {}, a "
-                    "regularization of {}, {} iterations, {} starts",
-                    options.components, static_cast<int>(options.covariance), options.tolerance,
-                    options.regularization, options.iterations, options.starts));
+    base::fail<value_error>(
+        "gaussian_mixture: {} components, covariance type {}, a tolerance of {}, a "
+        "regularization of {}, {} iterations, {} starts",
+        options.components, static_cast<int>(options.covariance), options.tolerance,
+        options.regularization, options.iterations, options.starts);
 }
 
 namespace {
@@ -160,8 +158,8 @@ gaussian_mixture& gaussian_mixture::fit(const array& given) {
   named(op, [&] {
     const array samples = as_finite_samples(given, op);
     if (options_.components > samples.dim(0))
-      throw value_error(
-          fmt::format("{}: {} components of {} rows", op, options_.components, samples.dim(0)));
+      base::fail<value_error>("{}: {} components of {} rows", op, options_.components,
+                              samples.dim(0));
     // Centring avoids cancellation in squares.
     const array middle = tutti::mean(samples, 0), x = contiguous(samples - middle);
     bool is_first = true;
@@ -197,17 +195,13 @@ gaussian_mixture& gaussian_mixture::fit(const array& given) {
 }
 
 array gaussian_mixture::joint(const array& given, const char* op) const {
-  require_fitted(means_, op);
-  const array x = as_samples(given, means_.dim(1), op);
+  const array x = as_samples(given, means_, op);
   return joint_logs(x, {weights_, means_, covariances_});
 }
 
 array gaussian_mixture::predict(const array& x) const {
   constexpr const char* op = "gaussian_mixture::predict";
-  return named(op, [&] {
-    require_fitted(means_, op);
-    return argmax(joint(as_finite_samples(x, means_.dim(1), op), op), 1);
-  });
+  return named(op, [&] { return argmax(joint(as_finite_samples(x, means_, op), op), 1); });
 }
 
 array gaussian_mixture::predict_proba(const array& x) const {

@@ -2,17 +2,19 @@
 //
 // Linear classifiers: losses and their gradients on the device, with two products each; L-BFGS on
 // host numbers.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <numeric>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
 #include "nn/line_search.hpp"
@@ -27,18 +29,10 @@ using base::named;
 
 namespace {
 
-struct lbfgs_options {
-  int iterations = 100;
-  double tolerance = 1e-4;  ///< largest derivative at convergence
-  double noise = 1e-15;     ///< relative error of values: smaller differences are ignored
-  int history = 10;         ///< number of stored steps
-};
-
 struct lbfgs_result {
   std::vector<double> place;
-  double value = 0;
-  int iterations = 0;
-  bool converged = false;
+  int iterations;
+  bool converged;
 };
 
 /// The value of a function at `place`; writes its derivatives to `gradient`.
@@ -48,9 +42,7 @@ using smooth_function =
 using number_list = std::vector<double>;
 
 double product(const number_list& a, const number_list& b) {
-  double out = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) out += a[i] * b[i];
-  return out;
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
 double largest(const number_list& a) {
@@ -96,6 +88,7 @@ struct point {
 };
 
 constexpr int trials = 40;
+constexpr std::size_t most_stored_steps = 10;
 
 // The next point along `direction`; false if there is none.
 bool search_line(const smooth_function& f, const point& from, const number_list& direction,
@@ -119,20 +112,21 @@ bool search_line(const smooth_function& f, const point& from, const number_list&
 /// L-BFGS from `start` (J. Nocedal, S. Wright, "Numerical Optimization", 2006, algorithm 7.5) with
 /// the line search of nn. The optimiser of nn keeps its steps as arrays in the dtype of the
 /// parameters, which would take a launch and a wait for each product and lose the last steps in
-/// f32. Stops without convergence if no step is found.
-lbfgs_result minimize(const smooth_function& f, std::vector<double> start,
-                      const lbfgs_options& options) {
+/// f32. Converged if no derivative is larger than `tolerance`; ends before that if no step is
+/// found. Differences of values below their relative error `noise` are ignored.
+lbfgs_result minimize(const smooth_function& f, std::vector<double> start, int iterations,
+                      double tolerance, double noise) {
   point here{std::move(start), {}, 0}, next{{}, {}, 0};
   here.gradient.resize(here.place.size());
   next.gradient.resize(here.place.size());
   here.value = f(here.place, here.gradient);
   std::deque<pair_of_differences> history;
   int made = 0;
-  bool converged = largest(here.gradient) <= options.tolerance;
-  while (!converged && made < options.iterations) {
+  bool converged = largest(here.gradient) <= tolerance;
+  while (!converged && made < iterations) {
     const number_list direction = descent(here.gradient, history);
     const double first = history.empty() ? std::min(1.0, 1 / largest(here.gradient)) : 1;
-    if (!search_line(f, here, direction, first, options.noise, next)) {
+    if (!search_line(f, here, direction, first, noise, next)) {
       // The history may be noise: retry along the gradient.
       if (history.empty()) break;
       history.clear();
@@ -143,11 +137,11 @@ lbfgs_result minimize(const smooth_function& f, std::vector<double> start,
                              moved(next.gradient, -1, here.gradient), 0};
     step.curvature = product(step.place, step.gradient);
     if (step.curvature > 0) history.push_back(std::move(step));
-    if (history.size() > static_cast<std::size_t>(options.history)) history.pop_front();
+    if (history.size() > most_stored_steps) history.pop_front();
     std::swap(here, next);
-    converged = largest(here.gradient) <= options.tolerance;
+    converged = largest(here.gradient) <= tolerance;
   }
-  return {std::move(here.place), here.value, made, converged};
+  return {std::move(here.place), made, converged};
 }
 
 // For scores [rows, functions]: the mean loss, and the derivatives of each row's loss.
@@ -231,8 +225,8 @@ loss_of_scores squared_hinge_loss(const array& signs) {
 
 void check_training(const char* op, double c, int iterations, double tolerance) {
   if (!(c > 0) || iterations < 1 || !(tolerance >= 0))
-    throw value_error(
-        fmt::format("{}: c = {}, {} iterations, a tolerance of {}", op, c, iterations, tolerance));
+    base::fail<value_error>("{}: c = {}, {} iterations, a tolerance of {}", op, c, iterations,
+                            tolerance);
 }
 
 struct training_set {
@@ -251,20 +245,15 @@ training_set training_set_of(const array& given, const array& y, const char* op)
   return t;
 }
 
-struct trained_functions {
-  array coefficients, intercept;
-  int iterations;
-  bool converged;
-};
-
-trained_functions train(const training_set& t, const loss_of_scores& loss, double c,
-                        bool with_intercept, int iterations, double tolerance) {
+// Coefficients, intercept, iterations, whether they converged.
+std::tuple<array, array, int, bool> train(const training_set& t, const loss_of_scores& loss,
+                                          double c, bool with_intercept, int iterations,
+                                          double tolerance) {
   const penalized_loss f(t.x, t.members.dim(1), 1 / (c * static_cast<double>(t.x.dim(0))),
                          with_intercept, loss);
   const double noise = 8 * finfo(t.x.dtype()).epsilon;
   const lbfgs_result found =
-      minimize(f, std::vector<double>(f.size()),
-               {.iterations = iterations, .tolerance = tolerance, .noise = noise});
+      minimize(f, std::vector<double>(f.size()), iterations, tolerance, noise);
   return {f.weights(found.place), f.intercept(found.place), found.iterations, found.converged};
 }
 
@@ -272,8 +261,7 @@ trained_functions train(const training_set& t, const loss_of_scores& loss, doubl
 
 array linear_classifier::decision_function(const array& given) const {
   return named("decision_function", [&] {
-    require_fitted(coefficients_, "decision_function");
-    const array x = as_samples(given, coefficients_.dim(1), "decision_function");
+    const array x = as_samples(given, coefficients_, "decision_function");
     const array scores = matmul(x, coefficients_.T()) + intercept_;
     return coefficients_.dim(0) == 1 ? reshape(scores, {x.dim(0)}) : scores;
   });
@@ -281,8 +269,7 @@ array linear_classifier::decision_function(const array& given) const {
 
 array linear_classifier::predict(const array& x) const {
   return named("predict", [&] {
-    require_fitted(coefficients_, "predict");
-    const array scores = decision_function(as_finite_samples(x, coefficients_.dim(1), "predict"));
+    const array scores = decision_function(as_finite_samples(x, coefficients_, "predict"));
     if (scores.ndim() == 1) return where(scores > 0, classes_[1], classes_[0]);
     return take(classes_, argmax(scores, 1));
   });
@@ -321,14 +308,10 @@ logistic_regression& logistic_regression::fit(const array& x, const array& y) {
   named("logistic_regression::fit", [&] {
     const training_set t = training_set_of(x, y, "logistic_regression::fit");
     const bool is_binary = t.members.dim(1) == 1;
-    const trained_functions found =
+    std::tie(coefficients_, intercept_, iterations_, converged_) =
         train(t, is_binary ? binomial_loss(t.members) : multinomial_loss(t.members), options_.c,
               options_.fit_intercept, options_.iterations, options_.tolerance);
     classes_ = t.classes.values;
-    coefficients_ = found.coefficients;
-    intercept_ = found.intercept;
-    iterations_ = found.iterations;
-    converged_ = found.converged;
   });
   return *this;
 }
@@ -350,14 +333,10 @@ linear_svc& linear_svc::fit(const array& x, const array& y) {
     const training_set t = training_set_of(x, y, "linear_svc::fit");
     const array signs = 2 * t.members - 1;
     signs.eval();
-    const trained_functions found =
+    std::tie(coefficients_, intercept_, iterations_, converged_) =
         train(t, squared_hinge_loss(signs), options_.c, options_.fit_intercept, options_.iterations,
               options_.tolerance);
     classes_ = t.classes.values;
-    coefficients_ = found.coefficients;
-    intercept_ = found.intercept;
-    iterations_ = found.iterations;
-    converged_ = found.converged;
   });
   return *this;
 }

@@ -2,11 +2,11 @@
 //
 // Least squares, with and without an L2 penalty. The lasso: products of features on the device,
 // coordinate descent on the host.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
 #include "tutti/host_memory.hpp"
@@ -54,8 +54,7 @@ regression_line line_of(const regression_problem& p, const array& solution) {
 
 array linear_model::predict(const array& given) const {
   return named("predict", [&] {
-    require_fitted(coefficients_, "predict");
-    const array x = as_samples(given, coefficients_.dim(-1), "predict");
+    const array x = as_samples(given, coefficients_, "predict");
     return matmul(x, coefficients_.T()) + intercept_;
   });
 }
@@ -93,7 +92,7 @@ linear_regression& linear_regression::fit(const array& x, const array& y) {
 
 ridge::ridge(const ridge_options& options) : options_(options) {
   if (!(options.alpha >= 0) || !std::isfinite(options.alpha))
-    throw value_error(fmt::format("ridge: alpha = {} is out of range", options.alpha));
+    base::fail<value_error>("ridge: alpha = {} is out of range", options.alpha);
 }
 
 namespace {
@@ -204,16 +203,15 @@ products_of_features products_of(const array& x, const array& y, const char* op)
 lasso::lasso(const lasso_options& options) : options_(options) {
   if (!(options.alpha >= 0) || !std::isfinite(options.alpha) || options.iterations < 1 ||
       !(options.tolerance >= 0))
-    throw value_error(fmt::format("lasso: alpha = {}, {} iterations, a tolerance of {}",
-                                  options.alpha, options.iterations, options.tolerance));
+    base::fail<value_error>("lasso: alpha = {}, {} iterations, a tolerance of {}", options.alpha,
+                            options.iterations, options.tolerance);
 }
 
 lasso& lasso::fit(const array& given, const array& targets) {
   constexpr const char* op = "lasso::fit";
   named(op, [&] {
     const array x = as_finite_samples(given, op), y = stop_gradient(as_targets(targets, x, op));
-    if (y.ndim() != 1)
-      throw shape_error(fmt::format("{}: targets {} must be [rows]", op, y.shape().str()));
+    if (y.ndim() != 1) base::fail<shape_error>("{}: targets {} must be [rows]", op, y.shape());
     require_finite(y, "targets", op);
     const regression_problem p = problem_of(x, y, options_.fit_intercept);
     const products_of_features products = products_of(p.x, p.y, op);

@@ -4,10 +4,9 @@
 // computed from counts of label pairs.
 #include "tutti/ml/metrics.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
 #include "tutti/analysis.hpp"
@@ -26,8 +25,7 @@ namespace {
 array as_scores(const array& given, const array& labels, const char* op) {
   const array scores = in_floats(given, op);
   if (scores.ndim() < 1 || scores.ndim() > 2 || scores.dim(0) != labels.size())
-    throw shape_error(
-        fmt::format("{}: scores {} for labels {}", op, scores.shape().str(), labels.shape().str()));
+    base::fail<shape_error>("{}: scores {} for labels {}", op, scores.shape(), labels.shape());
   return scores;
 }
 
@@ -39,24 +37,22 @@ roc_result roc_curve(const array& truth, const array& given) {
     const array labels = as_labels(truth, -1, op);
     const array scores = stop_gradient(as_scores(given, labels, op));
     if (scores.ndim() != 1)
-      throw shape_error(fmt::format("{}: scores {} must be [rows]", op, scores.shape().str()));
+      base::fail<shape_error>("{}: scores {} must be [rows]", op, scores.shape());
     const std::int64_t rows = labels.size();
     const array known = all((labels == 0) | (labels == 1));
     const array positives = count_nonzero(labels);
     eval({known, positives});
     if (!known.item<bool>())
-      throw value_error(
-          fmt::format("{}: labels {} of other classes than 0 and 1", op, labels.shape().str()));
+      base::fail<value_error>("{}: labels {} of other classes than 0 and 1", op, labels.shape());
     if (any(isnan(scores)).item<bool>())
-      throw value_error(fmt::format("{}: scores {} have a NaN", op, scores.shape().str()));
+      base::fail<value_error>("{}: scores {} have a NaN", op, scores.shape());
     const auto right = positives.item<std::int64_t>();
     if (right == 0 || right == rows)
-      throw value_error(fmt::format("{}: all of {} rows are of one class", op, rows));
+      base::fail<value_error>("{}: all of {} rows are of one class", op, rows);
     const array order = argsort(scores, -1, order::descending);
     const array sorted = take(scores, order);
     const array hits = cumsum(take(labels, order));
-    const array places =
-        arange(std::int64_t{0}, rows, std::int64_t{1}, dtype::i64, scores.device());
+    const array places = arange(rows, dtype::i64, scores.device());
     // The last row of each distinct score.
     const array is_last = concatenate({sorted({{0, rows - 1}}) != sorted({{1, rows}}),
                                        ones({1}, dtype::boolean, scores.device())});
@@ -82,7 +78,7 @@ array roc_auc_score(const array& truth, const array& given) {
     const bool is_binary = scores.ndim() == 1;
     const array columns = is_binary ? expand_dims(scores, 1) : scores;
     if (columns.dim(1) == 0)
-      throw shape_error(fmt::format("{}: scores {} of no classes", op, scores.shape().str()));
+      base::fail<shape_error>("{}: scores {} of no classes", op, scores.shape());
     const array is_class =
         is_binary ? expand_dims(labels == 1, 1) : one_hot(labels, columns.dim(1), dtype::boolean);
     const array twice =
@@ -115,8 +111,7 @@ array log_loss(const array& truth, const array& given) {
       const array of_truth = where(labels == 1, kept, 1 - kept);
       return mean_of(-log(of_truth), p, (labels == 0) | (labels == 1));
     }
-    if (p.dim(1) == 0)
-      throw shape_error(fmt::format("{}: probabilities {} of no classes", op, p.shape().str()));
+    if (p.dim(1) == 0) base::fail<shape_error>("{}: probabilities {} of no classes", op, p.shape());
     const array is_class = one_hot(labels, p.dim(1), dtype::boolean);
     const array losses = sum(where(is_class, -log(kept), 0), 1);
     return mean_of(losses, sum(p, 1), (labels >= 0) & (labels < p.dim(1)));
@@ -132,8 +127,8 @@ struct number_pair {
 number_pair numbers_pair_of(const array& truth, const array& predicted, const char* op) {
   if (truth.shape() != predicted.shape() || truth.ndim() < 1 || truth.ndim() > 2 ||
       truth.size() == 0)
-    throw shape_error(fmt::format("{}: truth {} and predictions {}", op, truth.shape().str(),
-                                  predicted.shape().str()));
+    base::fail<shape_error>("{}: truth {} and predictions {}", op, truth.shape(),
+                            predicted.shape());
   const array t = in_floats(truth, op), p = in_floats(predicted, op);
   const dtype type = promote(t.dtype(), p.dtype());
   return {t.astype(type), p.astype(type)};
@@ -195,13 +190,13 @@ array confusion_matrix(const array& truth, const array& predicted,
   constexpr const char* op = "confusion_matrix";
   return named(op, [&] {
     const label_pair p = label_pair_of(truth, predicted, op);
-    if (classes && *classes < 1) throw value_error(fmt::format("{}: {} classes", op, *classes));
+    if (classes && *classes < 1) base::fail<value_error>("{}: {} classes", op, *classes);
     const array ends = stack({min(p.truth), min(p.predicted), max(p.truth), max(p.predicted)});
     const auto found = ends.to_vector<std::int64_t>();
     const std::int64_t least = std::min(found[0], found[1]), most = std::max(found[2], found[3]);
     if (least < 0 || (classes && most >= *classes))
-      throw index_error(fmt::format("{}: class {} is not in [0, {})", op, least < 0 ? least : most,
-                                    classes ? std::to_string(*classes) : "classes"));
+      base::fail<index_error>("{}: class {} is not in [0, {})", op, least < 0 ? least : most,
+                              classes ? std::to_string(*classes) : "classes");
     const auto wide = static_cast<std::uint64_t>(classes ? *classes - 1 : most) + 1;
     tutti::detail::require_host_memory(op, wide, sizeof(std::int64_t));
     tutti::detail::require_host_memory(op, wide, wide * sizeof(std::int64_t));
@@ -222,36 +217,23 @@ array ratio(const array& a, const array& b) {
   return where(is_zero, 0, a / where(is_zero, 1, b));
 }
 
-enum class class_score : std::uint8_t { precision, recall, f1 };
-
-array score_of(const class_counts& c, class_score score) {
-  switch (score) {
-    case class_score::precision:
-      return ratio(c.right, c.predicted);
-    case class_score::recall:
-      return ratio(c.right, c.truth);
-    default:
-      return ratio(2 * c.right, c.predicted + c.truth);
-  }
-}
+using class_score = array (*)(const class_counts&);
 
 array averaged(const array& truth, const array& predicted, averaging average, class_score score,
                const char* op) {
   return named(op, [&] {
-    if (average > averaging::none)
-      throw value_error(fmt::format("{}: unknown average {}", op, static_cast<int>(average)));
+    base::require_known(op, "average", average, averaging::none);
     const array counts = confusion_matrix(truth, predicted);
     const bool is_binary = average == averaging::binary;
     if (is_binary && counts.dim(0) > 2)
-      throw value_error(
-          fmt::format("{}: averaging::binary of classes up to {}", op, counts.dim(0) - 1));
+      base::fail<value_error>("{}: averaging::binary of classes up to {}", op, counts.dim(0) - 1);
     // If class 1 does not occur, there is no column for it.
     if (is_binary && counts.dim(0) < 2) return zeros({}, dtype::f32, counts.device());
     const class_counts all{diagonal(counts).astype(dtype::f32), sum(counts, 0).astype(dtype::f32),
                            sum(counts, 1).astype(dtype::f32)};
     if (average == averaging::micro)
-      return score_of({sum(all.right), sum(all.predicted), sum(all.truth)}, score);
-    const array each = score_of(all, score);
+      return score({sum(all.right), sum(all.predicted), sum(all.truth)});
+    const array each = score(all);
     switch (average) {
       case averaging::binary:
         return each[1];
@@ -268,13 +250,19 @@ array averaged(const array& truth, const array& predicted, averaging average, cl
 }  // namespace
 
 array precision_score(const array& truth, const array& predicted, averaging average) {
-  return averaged(truth, predicted, average, class_score::precision, "precision_score");
+  return averaged(
+      truth, predicted, average, [](const class_counts& c) { return ratio(c.right, c.predicted); },
+      "precision_score");
 }
 array recall_score(const array& truth, const array& predicted, averaging average) {
-  return averaged(truth, predicted, average, class_score::recall, "recall_score");
+  return averaged(
+      truth, predicted, average, [](const class_counts& c) { return ratio(c.right, c.truth); },
+      "recall_score");
 }
 array f1_score(const array& truth, const array& predicted, averaging average) {
-  return averaged(truth, predicted, average, class_score::f1, "f1_score");
+  return averaged(
+      truth, predicted, average,
+      [](const class_counts& c) { return ratio(2 * c.right, c.predicted + c.truth); }, "f1_score");
 }
 
 }  // namespace tutti::ml

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Nearest neighbours: selects the smallest distances from a block of queries to all samples.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
 #include "tutti/ml/metrics.hpp"
@@ -21,18 +21,16 @@ namespace {
 constexpr std::int64_t distances_at_once = std::int64_t{1} << 23;
 
 void check_neighbors(const k_neighbors_options& options, const char* op) {
-  if (options.neighbors < 1)
-    throw value_error(fmt::format("{}: {} neighbors", op, options.neighbors));
-  if (options.metric > distance_metric::cosine)
-    throw value_error(fmt::format("{}: unknown metric {}", op, static_cast<int>(options.metric)));
+  if (options.neighbors < 1) base::fail<value_error>("{}: {} neighbors", op, options.neighbors);
+  base::require_known(op, "metric", options.metric, distance_metric::cosine);
 }
 
 neighbors_result neighbors_of(const array& samples, const array& given,
                               const k_neighbors_options& options, const char* op) {
   check_neighbors(options, op);
   if (options.neighbors > samples.dim(0))
-    throw value_error(
-        fmt::format("{}: {} neighbors of {} samples", op, options.neighbors, samples.dim(0)));
+    base::fail<value_error>("{}: {} neighbors of {} samples", op, options.neighbors,
+                            samples.dim(0));
   const array queries = as_finite_samples(given, samples.dim(1), op);
   const std::int64_t count = queries.dim(0);
   const std::int64_t block = std::max<std::int64_t>(1, distances_at_once / samples.dim(0));
@@ -119,10 +117,9 @@ void k_neighbors_classifier::load_parameters(const io::named_arrays& arrays) {
   const array classes = reader.integers("classes", 1);
   reader.require_shape("labels", labels, {samples.dim(0)});
   if (labels.size() == 0 || classes.size() == 0)
-    throw shape_error(
-        fmt::format("{}: samples {} of {} classes", op, samples.shape().str(), classes.size()));
+    base::fail<shape_error>("{}: samples {} of {} classes", op, samples.shape(), classes.size());
   if (!all((labels >= 0) & (labels < classes.size())).item<bool>())
-    throw value_error(fmt::format("{}: labels outside of {} classes", op, classes.size()));
+    base::fail<value_error>("{}: labels outside of {} classes", op, classes.size());
   samples_ = samples;
   labels_ = labels;
   classes_ = classes;

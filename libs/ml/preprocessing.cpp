@@ -3,12 +3,11 @@
 // Feature scalers, imputation of missing values, encoders of categories and classes.
 #include "tutti/ml/preprocessing.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
 #include "tutti/ops.hpp"
@@ -29,8 +28,7 @@ simple_imputer& simple_imputer::fit(const array& given) {
 
 array simple_imputer::transform(const array& given) const {
   return named("simple_imputer::transform", [&] {
-    require_fitted(statistics_, "simple_imputer::transform");
-    const array x = as_samples(given, statistics_.size(), "simple_imputer::transform");
+    const array x = as_samples(given, statistics_, "simple_imputer::transform");
     return where(isnan(x), statistics_, x);
   });
 }
@@ -67,16 +65,14 @@ standard_scaler& standard_scaler::fit(const array& given) {
 
 array standard_scaler::transform(const array& given) const {
   return named("standard_scaler::transform", [&] {
-    require_fitted(mean_, "standard_scaler::transform");
-    const array x = as_samples(given, mean_.size(), "standard_scaler::transform");
+    const array x = as_samples(given, mean_, "standard_scaler::transform");
     return (x - mean_) / scale_;
   });
 }
 
 array standard_scaler::inverse_transform(const array& given) const {
   return named("standard_scaler::inverse_transform", [&] {
-    require_fitted(mean_, "standard_scaler::inverse_transform");
-    const array x = as_samples(given, mean_.size(), "standard_scaler::inverse_transform");
+    const array x = as_samples(given, mean_, "standard_scaler::inverse_transform");
     return x * scale_ + mean_;
   });
 }
@@ -96,8 +92,7 @@ void standard_scaler::load_parameters(const io::named_arrays& arrays) {
 
 min_max_scaler::min_max_scaler(const min_max_scaler_options& options) : options_(options) {
   if (!std::isfinite(options.low) || !std::isfinite(options.high) || !(options.low < options.high))
-    throw value_error(
-        fmt::format("min_max_scaler: a range from {} to {}", options.low, options.high));
+    base::fail<value_error>("min_max_scaler: a range from {} to {}", options.low, options.high);
 }
 
 min_max_scaler& min_max_scaler::fit(const array& given) {
@@ -116,8 +111,7 @@ array min_max_scaler::range() const {
 
 array min_max_scaler::transform(const array& given) const {
   return named("min_max_scaler::transform", [&] {
-    require_fitted(min_, "min_max_scaler::transform");
-    const array x = as_samples(given, min_.size(), "min_max_scaler::transform");
+    const array x = as_samples(given, min_, "min_max_scaler::transform");
     const array out = (x - min_) / range() * (options_.high - options_.low) + options_.low;
     return options_.clip ? tutti::clip(out, options_.low, options_.high) : out;
   });
@@ -125,8 +119,7 @@ array min_max_scaler::transform(const array& given) const {
 
 array min_max_scaler::inverse_transform(const array& given) const {
   return named("min_max_scaler::inverse_transform", [&] {
-    require_fitted(min_, "min_max_scaler::inverse_transform");
-    const array x = as_samples(given, min_.size(), "min_max_scaler::inverse_transform");
+    const array x = as_samples(given, min_, "min_max_scaler::inverse_transform");
     return (x - options_.low) / (options_.high - options_.low) * range() + min_;
   });
 }
@@ -155,11 +148,10 @@ bool ascend(const std::vector<T>& values) {
 // Integers or bool [rows, features] as i64.
 array as_categories(const array& x, std::int64_t features, const char* op) {
   if (!is_integral(x.dtype()) && !is_bool(x.dtype()))
-    throw dtype_error(
-        fmt::format("{}: categories must be integers or bool, got {}", op, name(x.dtype())));
+    base::fail<dtype_error>("{}: categories must be integers or bool, got {}", op, x.dtype());
   if (x.ndim() != 2 || x.size() == 0 || (features > 0 && x.dim(1) != features))
-    throw shape_error(fmt::format("{}: categories {}, must be [rows, {}]", op, x.shape().str(),
-                                  features > 0 ? std::to_string(features) : "features"));
+    base::fail<shape_error>("{}: categories {}, must be [rows, {}]", op, x.shape(),
+                            features > 0 ? std::to_string(features) : "features");
   return x.astype(dtype::i64);
 }
 
@@ -169,8 +161,7 @@ array places_of(const array& labels, const array& classes, const char* op) {
   const array known = take(classes, places) == labels;
   if (labels.size() > 0 && !all(known).item<bool>()) {
     const array first = reshape(labels, {-1})[argmin(reshape(known, {-1})).item<std::int64_t>()];
-    throw value_error(
-        fmt::format("{}: a class {} that was not fitted", op, first.item<std::int64_t>()));
+    base::fail<value_error>("{}: a class {} that was not fitted", op, first.item<std::int64_t>());
   }
   return places;
 }
@@ -237,17 +228,14 @@ void one_hot_encoder::load_parameters(const io::named_arrays& arrays) {
   std::int64_t first = 0;
   for (const std::int64_t count : counts) {
     if (count < 1 || count > lists.size() - first)
-      throw shape_error(
-          fmt::format("{}: counts do not fit categories {}", op, lists.shape().str()));
+      base::fail<shape_error>("{}: counts do not fit categories {}", op, lists.shape());
     found.push_back(lists({{first, first + count}}));
     if (!ascend(found.back().to_vector<std::int64_t>()))
-      throw value_error(
-          fmt::format("{}: categories of feature {} do not ascend", op, found.size() - 1));
+      base::fail<value_error>("{}: categories of feature {} do not ascend", op, found.size() - 1);
     first += count;
   }
   if (found.empty() || first != lists.size())
-    throw shape_error(
-        fmt::format("{}: counts of {} for categories {}", op, first, lists.shape().str()));
+    base::fail<shape_error>("{}: counts of {} for categories {}", op, first, lists.shape());
   categories_ = std::move(found);
 }
 
@@ -274,8 +262,7 @@ array label_encoder::transform(const array& labels) const {
   return named(op, [&] {
     require_fitted(classes_, op);
     if (!is_integral(labels.dtype()) && !is_bool(labels.dtype()))
-      throw dtype_error(
-          fmt::format("{}: labels must be integers or bool, got {}", op, name(labels.dtype())));
+      base::fail<dtype_error>("{}: labels must be integers or bool, got {}", op, labels.dtype());
     return places_of(labels.astype(dtype::i64), classes_, op);
   });
 }
@@ -286,8 +273,7 @@ array label_encoder::transform(std::span<const std::string> labels, const device
   for (const std::string& word : labels) {
     const auto found = std::lower_bound(words_.begin(), words_.end(), word);
     if (found == words_.end() || *found != word)
-      throw value_error(
-          fmt::format("label_encoder::transform: a class \"{}\" that was not fitted", word));
+      base::fail<value_error>("label_encoder::transform: a class \"{}\" that was not fitted", word);
     places.push_back(found - words_.begin());
   }
   return array::from(places, on);
@@ -307,8 +293,8 @@ std::vector<std::string> label_encoder::names(const array& numbers) const {
   std::vector<std::string> out;
   for (const std::int64_t place : places.to_vector<std::int64_t>()) {
     if (place < 0 || place >= class_count())
-      throw index_error(
-          fmt::format("label_encoder::names: class {} is not in [0, {})", place, class_count()));
+      base::fail<index_error>("label_encoder::names: class {} is not in [0, {})", place,
+                              class_count());
     out.push_back(words_[static_cast<std::size_t>(place)]);
   }
   return out;
@@ -337,7 +323,7 @@ void label_encoder::load_parameters(const io::named_arrays& arrays) {
     const array classes = reader.integers("classes", 1);
     const auto values = classes.to_vector<std::int64_t>();
     if (values.empty() || !ascend(values))
-      throw value_error(fmt::format("{}: classes {} do not ascend", op, classes.shape().str()));
+      base::fail<value_error>("{}: classes {} do not ascend", op, classes.shape());
     classes_ = classes;
     words_.clear();
     return;
@@ -348,14 +334,14 @@ void label_encoder::load_parameters(const io::named_arrays& arrays) {
   std::size_t first = 0;
   for (const std::int64_t end : reader.integers("ends", 1).to_vector<std::int64_t>()) {
     if (end < static_cast<std::int64_t>(first) || end > static_cast<std::int64_t>(text.size()))
-      throw value_error(fmt::format("{}: an end {} of words in {} bytes", op, end, text.size()));
+      base::fail<value_error>("{}: an end {} of words in {} bytes", op, end, text.size());
     std::string word;
     for (; first < static_cast<std::size_t>(end); ++first)
       word += static_cast<char>(static_cast<std::uint8_t>(text[first]));
     words.push_back(word);
   }
   if (words.empty() || first != text.size() || !ascend(words))
-    throw value_error(fmt::format("{}: {} words that do not ascend", op, words.size()));
+    base::fail<value_error>("{}: {} words that do not ascend", op, words.size());
   words_ = std::move(words);
   classes_ = {};
 }

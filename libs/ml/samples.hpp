@@ -22,10 +22,14 @@ array in_floats(const array& a, const char* op);
 array as_samples(const array& x, const char* op);
 /// The same with the given number of features.
 array as_samples(const array& x, std::int64_t features, const char* op);
+/// The same with as many features as the last axis of what a model has learned; as
+/// require_fitted().
+array as_samples(const array& x, const array& learned, const char* op);
 /// The same, but detached from the gradient graph, contiguous and evaluated: for training samples,
 /// and for predictions that cannot be NaN. Throws value_error if an element is not finite.
 array as_finite_samples(const array& x, const char* op);
 array as_finite_samples(const array& x, std::int64_t features, const char* op);
+array as_finite_samples(const array& x, const array& learned, const char* op);
 /// Throws value_error naming the first element that is not finite. Evaluates.
 void require_finite(const array& a, const char* what, const char* op);
 

@@ -3,16 +3,14 @@
 // Search over settings: each pair of a candidate and a fold is a row of a parallel map.
 #include "tutti/ml/search.hpp"
 
-#include <fmt/format.h>
-
 #include <bit>
 #include <cmath>
 #include <numeric>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
 #include "tutti/data/splits.hpp"
-#include "tutti/error.hpp"
 #include "tutti/ml/preprocessing.hpp"
 #include "tutti/ops.hpp"
 
@@ -23,7 +21,7 @@ using base::named;
 std::vector<settings> parameter_grid(const std::map<std::string, std::vector<double>>& values) {
   std::vector<settings> out{{}};
   for (const auto& [setting, list] : values) {
-    if (list.empty()) throw value_error(fmt::format("parameter_grid: no values of {}", setting));
+    if (list.empty()) base::fail<value_error>("parameter_grid: no values of {}", setting);
     std::vector<settings> longer;
     for (const settings& known : out)
       for (const double value : list) {
@@ -36,6 +34,11 @@ std::vector<settings> parameter_grid(const std::map<std::string, std::vector<dou
 }
 
 namespace {
+
+void require_equal_rows(const array& x, const array& y, const char* op) {
+  if (x.ndim() < 1 || y.ndim() < 1 || x.dim(0) != y.dim(0))
+    base::fail<shape_error>("{}: rows of {} and of {}", op, x.shape(), y.shape());
+}
 
 // Scores as their bits, because not every device has f64.
 array as_words(const std::vector<double>& scores, const device& on) {
@@ -69,11 +72,9 @@ grid_search_result grid_search(const device_group& group, const std::vector<sett
                                loop_options options) {
   constexpr const char* op = "grid_search";
   if (candidates.empty() || folds.empty() || !f)
-    throw value_error(fmt::format("{}: {} candidates, {} folds, {} function", op, candidates.size(),
-                                  folds.size(), f ? "a" : "no"));
-  if (x.ndim() < 1 || y.ndim() < 1 || x.dim(0) != y.dim(0))
-    throw shape_error(
-        fmt::format("{}: rows of {} and of {}", op, x.shape().str(), y.shape().str()));
+    base::fail<value_error>("{}: {} candidates, {} folds, {} function", op, candidates.size(),
+                            folds.size(), f ? "a" : "no");
+  require_equal_rows(x, y, op);
   // Evaluates shared arrays before the devices use them.
   eval({x, y});
   const auto jobs = static_cast<std::int64_t>(candidates.size() * folds.size());
@@ -121,9 +122,7 @@ std::vector<double> cross_val_score(const device_group& group, const array& x, c
 
 split_samples split_rows(const array& x, const array& y, const data::split& rows) {
   return named("split_rows", [&]() -> split_samples {
-    if (x.ndim() < 1 || y.ndim() < 1 || x.dim(0) != y.dim(0))
-      throw shape_error(
-          fmt::format("split_rows: rows of {} and of {}", x.shape().str(), y.shape().str()));
+    require_equal_rows(x, y, "split_rows");
     const auto at = [](const array& a, const std::vector<std::int64_t>& list) {
       return take(a, array::from(list, {list.size()}, a.device()));
     };
@@ -135,9 +134,7 @@ split_samples train_test_split(random::key key, const array& x, const array& y,
                                const split_options& options) {
   constexpr const char* op = "train_test_split";
   return named(op, [&] {
-    if (x.ndim() < 1 || y.ndim() < 1 || x.dim(0) != y.dim(0))
-      throw shape_error(
-          fmt::format("{}: rows of {} and of {}", op, x.shape().str(), y.shape().str()));
+    require_equal_rows(x, y, op);
     if (!options.stratify)
       return split_rows(x, y, data::train_test_split(x.dim(0), options.test_share, key));
     const array labels = as_labels(*options.stratify, x.dim(0), op);

@@ -54,7 +54,7 @@ array values_at(const array& a, const array& places) {
 }
 
 array row_starts(std::int64_t rows, std::int64_t stride, const array& like) {
-  return arange(std::int64_t{0}, rows, std::int64_t{1}, like.dtype(), like.device()) * stride;
+  return arange(rows, like.dtype(), like.device()) * stride;
 }
 
 dtype index_type(std::int64_t a, std::int64_t b) {
@@ -182,7 +182,7 @@ array sum_of_trees(const array& given, const array& features, const array& thres
   const std::int64_t block = std::max<std::int64_t>(1, (std::int64_t{1} << 22) / trees);
   const dtype type = index_type(std::max(block * columns, trees * leaves), 1);
   const array of_nodes = features.astype(type);
-  const array trees_at = arange(std::int64_t{0}, trees, std::int64_t{1}, type, given.device());
+  const array trees_at = arange(trees, type, given.device());
   std::vector<array> parts;
   for (std::int64_t first = 0; first < given.dim(0); first += block) {
     const array x = contiguous(given({{first, std::min(first + block, given.dim(0))}}));

@@ -3,13 +3,11 @@
 // Activations as elementwise operations, so that they fuse with their neighbours.
 #include "tutti/nn/activations.hpp"
 
-#include <fmt/format.h>
-
 #include <numbers>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
 
@@ -99,7 +97,7 @@ array glu(const array& a, integer axis) {
   return named("glu", [&] {
     const int along = normalize_axis(axis, a.ndim(), "glu");
     if (a.dim(along) % 2 != 0)
-      throw shape_error(fmt::format("glu: axis {} of {} cannot be halved", along, a.shape().str()));
+      base::fail<shape_error>("glu: axis {} of {} cannot be halved", along, a.shape());
     const std::vector<array> halves = split(a, 2, along);
     return halves[0] * sigmoid(halves[1]);
   });

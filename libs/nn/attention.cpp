@@ -3,14 +3,12 @@
 // Attention over views of one product for queries, keys and values.
 #include "tutti/nn/attention.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/nn/layers.hpp"
 #include "tutti/ops.hpp"
@@ -28,31 +26,27 @@ void check_attention(const array& q, const array& k, const array& v, const atten
   for (const array* a : {&q, &k, &v}) {
     detail::require_floating(attention_name, "operands", a->dtype());
     if (a->ndim() < (o.grouped ? 3 : 2))
-      throw shape_error(
-          fmt::format("{}: needs [..., T, D], got {}", attention_name, a->shape().str()));
+      base::fail<shape_error>("{}: needs [..., T, D], got {}", attention_name, a->shape());
   }
   const auto not_fitting = [&](const char* how) {
-    throw shape_error(fmt::format("{}: queries {}, keys {} and values {} do not fit{}",
-                                  attention_name, q.shape().str(), k.shape().str(), v.shape().str(),
-                                  how));
+    base::fail<shape_error>("{}: queries {}, keys {} and values {} do not fit{}", attention_name,
+                            q.shape(), k.shape(), v.shape(), how);
   };
   if (q.dim(-1) != k.dim(-1) || k.dim(-2) != v.dim(-2) || (o.causal && q.dim(-2) > k.dim(-2)))
     not_fitting(o.causal ? ", causal" : "");
   if (o.grouped && (k.dim(-3) != v.dim(-3) || k.dim(-3) == 0 || q.dim(-3) % k.dim(-3) != 0))
     not_fitting(", grouped");
   detail::require_option(o.dropout >= 0 && o.dropout < 1, attention_name, "dropout", o.dropout);
-  if (o.dropout > 0 && !o.key)
-    throw value_error(fmt::format("{}: dropout needs a key", attention_name));
+  if (o.dropout > 0 && !o.key) base::fail<value_error>("{}: dropout needs a key", attention_name);
   if (o.scale) detail::require_option(std::isfinite(*o.scale), attention_name, "scale", *o.scale);
   if (o.soft_cap) detail::require_option(*o.soft_cap > 0, attention_name, "soft_cap", *o.soft_cap);
   for (const std::optional<std::int64_t>& side : {o.window.before, o.window.after})
-    if (side && *side < 0)
-      throw value_error(fmt::format("{}: a window of {}", attention_name, *side));
+    if (side && *side < 0) base::fail<value_error>("{}: a window of {}", attention_name, *side);
   const int axes = o.grouped ? 4 : 3;
   if (o.lengths && (q.ndim() < axes || o.lengths->shape() != shape{q.dim(0)} ||
                     !is_integral(o.lengths->dtype())))
-    throw shape_error(fmt::format("{}: lengths {} are not one integer for each of {}",
-                                  attention_name, o.lengths->shape().str(), q.shape().str()));
+    base::fail<shape_error>("{}: lengths {} are not one integer for each of {}", attention_name,
+                            o.lengths->shape(), q.shape());
 }
 
 /// The keys that each query sees by causal, window, lengths and a bool mask; nothing if all.
@@ -60,8 +54,8 @@ std::optional<array> seen_of(const array& scores, const attention_options& o) {
   const std::int64_t queries = scores.dim(-2), keys = scores.dim(-1);
   const dtype type = keys > std::numeric_limits<std::int32_t>::max() ? dtype::i64 : dtype::i32;
   const device on = scores.device();
-  const array key = arange(std::int64_t{0}, keys, std::int64_t{1}, type, on);
-  const array own = arange(keys - queries, keys, std::int64_t{1}, type, on).reshape({queries, 1});
+  const array key = arange(keys, type, on);
+  const array own = arange(keys - queries, keys, type, on).reshape({queries, 1});
   std::optional<array> seen;
   const auto also = [&](const array& more) { seen = seen ? *seen & more : more; };
   const auto limit = [&](std::int64_t side) { return std::min(side, keys + queries); };
@@ -165,7 +159,7 @@ array turned_by(const array& x, const array& place, double base, bool interleave
   const std::int64_t half = x.dim(-1) / 2;
   const dtype type = detail::is_narrow(x.dtype()) ? dtype::f32 : x.dtype();
   const double rate = half > 0 ? -std::log(base) / static_cast<double>(half) : 0;
-  const array turn = exp(arange(std::int64_t{0}, half, std::int64_t{1}, type, x.device()) * rate);
+  const array turn = exp(arange(half, type, x.device()) * rate);
   const array angle = expand_dims(place.astype(type), -1) * turn;
   return rotate_pairs(x, cos(angle), sin(angle), interleaved);
 }
@@ -173,8 +167,7 @@ array turned_by(const array& x, const array& place, double base, bool interleave
 void check_rotary(const array& x, std::int64_t width) {
   detail::require_floating("rotary", "input", x.dtype());
   if (x.ndim() < 2 || width % 2 != 0)
-    throw shape_error(
-        fmt::format("rotary: needs [..., T, D] with an even D, got {}", x.shape().str()));
+    base::fail<shape_error>("rotary: needs [..., T, D] with an even D, got {}", x.shape());
 }
 
 }  // namespace
@@ -183,8 +176,7 @@ array rotate_pairs(const array& x, const array& cosines, const array& sines, boo
   return named("rotate_pairs", [&] {
     detail::require_floating("rotate_pairs", "input", x.dtype());
     if (x.ndim() < 1 || x.dim(-1) % 2 != 0)
-      throw shape_error(
-          fmt::format("rotate_pairs: needs [..., D] with an even D, got {}", x.shape().str()));
+      base::fail<shape_error>("rotate_pairs: needs [..., D] with an even D, got {}", x.shape());
     const array wide = detail::widened(x);
     const array c = cosines.astype(wide.dtype()), s = sines.astype(wide.dtype());
     if (interleaved) {
@@ -203,8 +195,8 @@ array rotary(const array& x, std::int64_t first, double base) {
     check_rotary(x, x.ndim() > 0 ? x.dim(-1) : 0);
     constexpr std::int64_t last_place = std::int64_t{1} << 52;
     if (first < -last_place || first > last_place)
-      throw value_error(fmt::format("rotary: first = {} is out of range", first));
-    const array place = arange(first, first + x.dim(-2), std::int64_t{1}, dtype::i64, x.device());
+      base::fail<value_error>("rotary: first = {} is out of range", first);
+    const array place = arange(first, first + x.dim(-2), dtype::i64, x.device());
     return turned_by(x, place, base, false);
   });
 }
@@ -214,11 +206,10 @@ array rotary(const array& x, const array& positions, const rotary_options& o) {
     const std::int64_t depth = x.ndim() > 0 ? x.dim(-1) : 0, width = o.width == 0 ? depth : o.width;
     check_rotary(x, width);
     if (width < 0 || width > depth)
-      throw value_error(fmt::format("rotary: width = {} of {}", width, depth));
+      base::fail<value_error>("rotary: width = {} of {}", width, depth);
     const bool by_row = positions.ndim() == 2 && x.ndim() > 2 && positions.dim(0) == x.dim(0);
     if (!(positions.ndim() == 1 || by_row) || positions.dim(-1) != x.dim(-2))
-      throw shape_error(fmt::format("rotary: positions {} do not fit {}", positions.shape().str(),
-                                    x.shape().str()));
+      base::fail<shape_error>("rotary: positions {} do not fit {}", positions.shape(), x.shape());
     array place = positions;
     for (int i = 3; by_row && i < x.ndim(); ++i) place = expand_dims(place, 1);
     const array turned = turned_by(x(ellipsis(), slice{0, width}), place, o.base, o.interleaved);
@@ -239,12 +230,12 @@ head_sizes sizes_of(std::int64_t width, std::int64_t heads, const multi_head_opt
   const std::int64_t kv_heads = o.kv_heads == 0 ? heads : o.kv_heads;
   detail::require_positive(heads_name, "kv_heads", kv_heads);
   if (width % heads != 0 || heads % kv_heads != 0)
-    throw value_error(fmt::format("{}: {} heads and {} kv_heads do not divide a width of {}",
-                                  heads_name, heads, kv_heads, width));
+    base::fail<value_error>("{}: {} heads and {} kv_heads do not divide a width of {}", heads_name,
+                            heads, kv_heads, width);
   if (o.rotary && (width / heads) % 2 != 0)
-    throw value_error(
-        fmt::format("{}: rotary needs heads of even width, got {}", heads_name, width / heads));
-  if (o.cache && !o.causal) throw value_error(fmt::format("{}: cache needs causal", heads_name));
+    base::fail<value_error>("{}: rotary needs heads of even width, got {}", heads_name,
+                            width / heads);
+  if (o.cache && !o.causal) base::fail<value_error>("{}: cache needs causal", heads_name);
   detail::require_option(o.dropout >= 0 && o.dropout < 1, heads_name, "dropout", o.dropout);
   return {width, heads, kv_heads, width / heads};
 }
@@ -258,16 +249,16 @@ array behind_cache(const array& cached, const array& fresh) {
   if (cached.size() == 0) return fresh;
   if (cached.ndim() != 4 || cached.dim(0) != fresh.dim(0) || cached.dim(1) != fresh.dim(1) ||
       cached.dim(3) != fresh.dim(3))
-    throw shape_error(fmt::format("{}: the cache is {}, the input needs {}", heads_name,
-                                  cached.shape().str(), fresh.shape().str()));
+    base::fail<shape_error>("{}: the cache is {}, the input needs {}", heads_name, cached.shape(),
+                            fresh.shape());
   return concatenate({cached, fresh}, 2);
 }
 
 applied attend(const head_sizes& size, const multi_head_options& o, std::span<const array> p,
                std::span<const array> state, const array& x, const pass& how) {
   if (x.ndim() != 3 || x.dim(2) != size.width)
-    throw shape_error(
-        fmt::format("{}: input must be [N,T,{}], got {}", heads_name, size.width, x.shape().str()));
+    base::fail<shape_error>("{}: input must be [N,T,{}], got {}", heads_name, size.width,
+                            x.shape());
   const std::int64_t rows = x.dim(0), steps = x.dim(1), kv_width = size.kv_heads * size.depth;
   array qkv = matmul(x, p[0]);
   if (o.bias) qkv = qkv + p[1];
@@ -288,7 +279,7 @@ applied attend(const head_sizes& size, const multi_head_options& o, std::span<co
   }
   const bool drops = how.training && o.dropout > 0;
   if (drops && !how.key)
-    throw value_error(fmt::format("{}: training with dropout needs a key", heads_name));
+    base::fail<value_error>("{}: training with dropout needs a key", heads_name);
   array y = scaled_dot_product_attention(q, k, v,
                                          {.causal = o.causal,
                                           .dropout = drops ? o.dropout : 0,
@@ -313,8 +304,7 @@ layer multi_head_attention(std::int64_t width, std::int64_t heads, random::key k
     };
     layer_parts parts{.kind = heads_name};
     const auto add = [&](const char* name, const array& value) {
-      parts.names.emplace_back(name);
-      parts.parameters.push_back(value);
+      detail::add_parameter(parts, name, value);
     };
     add("qkv.weight", concatenate({weight(0, width), weight(1, kv_width), weight(2, kv_width)}, 1));
     if (options.bias) add("qkv.bias", zeros({width + 2 * kv_width}, type, on));

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/checks.hpp"
 
-#include <fmt/format.h>
-
-#include "tutti/error.hpp"
+#include "base/fail.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
@@ -11,27 +9,31 @@
 namespace tutti::nn::detail {
 
 void require_positive(const char* op, const char* what, std::int64_t value) {
-  if (value < 1) throw value_error(fmt::format("{}: {} must be positive, got {}", op, what, value));
+  if (value < 1) base::fail<value_error>("{}: {} must be positive, got {}", op, what, value);
 }
 
 void require_option(bool good, const char* op, const char* option, double value) {
-  if (!good) throw value_error(fmt::format("{}: {} = {} is out of range", op, option, value));
+  if (!good) base::fail<value_error>("{}: {} = {} is out of range", op, option, value);
 }
 
 void require_floating(const char* op, const char* what, dtype type) {
   if (!is_floating(type))
-    throw dtype_error(fmt::format("{}: {} must be floating, got {}", op, what, name(type)));
+    base::fail<dtype_error>("{}: {} must be floating, got {}", op, what, type);
+}
+
+void add_parameter(layer_parts& to, const char* name, const array& value) {
+  to.names.emplace_back(name);
+  to.parameters.push_back(value);
 }
 
 array initial_values(const char* op, const char* option, const initializer& init, random::key key,
                      const shape& extents, dtype type, const device& on) {
-  if (!init) throw value_error(fmt::format("{}: the initialiser {} is empty", op, option));
+  if (!init) base::fail<value_error>("{}: the initialiser {} is empty", op, option);
   const array made = init(key, extents, type, on);
-  if (!made.valid())
-    throw value_error(fmt::format("{}: the initialiser {} gave no array", op, option));
+  if (!made.valid()) base::fail<value_error>("{}: the initialiser {} gave no array", op, option);
   if (made.shape() != extents)
-    throw shape_error(fmt::format("{}: the initialiser {} gave {}, not {}", op, option,
-                                  made.shape().str(), extents.str()));
+    base::fail<shape_error>("{}: the initialiser {} gave {}, not {}", op, option, made.shape(),
+                            extents);
   return made;
 }
 
@@ -54,8 +56,7 @@ shape joined(std::initializer_list<std::int64_t> first, const shape& rest) {
 array reduced(const char* op, const array& losses, reduction how) {
   if (how == reduction::none) return losses;
   if (how == reduction::sum) return sum(losses);
-  if (losses.size() == 0)
-    throw shape_error(fmt::format("{}: no elements in {}", op, losses.shape().str()));
+  if (losses.size() == 0) base::fail<shape_error>("{}: no elements in {}", op, losses.shape());
   return mean(losses);
 }
 

@@ -22,6 +22,9 @@ void require_option(bool good, const char* op, const char* option, double value)
 /// Throws dtype_error unless `type` is floating.
 void require_floating(const char* op, const char* what, dtype type);
 
+/// Adds a parameter with this name and initial value.
+void add_parameter(layer_parts& to, const char* name, const array& value);
+
 /// The result of `init`. Throws value_error if `init` is empty or returns no array, shape_error for
 /// another shape; `option` is its name in messages.
 array initial_values(const char* op, const char* option, const initializer& init, random::key key,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Layers composed of other layers.
-#include <fmt/format.h>
 
 #include <set>
 
+#include "base/fail.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/nn/layer.hpp"
 #include "tutti/ops.hpp"
@@ -63,10 +62,8 @@ layer_parts container(const char* kind, const named_layers& children, walk throu
   std::set<std::string> seen;
   for (const auto& [label, child] : children) {
     if (label.empty() || label.find('.') != std::string::npos || !seen.insert(label).second)
-      throw value_error(
-          fmt::format("{}: the name '{}' is empty, has a dot or occurs twice", kind, label));
-    if (!child.valid())
-      throw value_error(fmt::format("{}: layer {} has no function apply", kind, label));
+      base::fail<value_error>("{}: the name '{}' is empty, has a dot or occurs twice", kind, label);
+    if (!child.valid()) base::fail<value_error>("{}: layer {} has no function apply", kind, label);
     for (const std::string& name : child.names()) parts.names.push_back(label + "." + name);
     for (const std::string& name : child.state_names())
       parts.state_names.push_back(label + "." + name);
@@ -104,8 +101,8 @@ array merged(const std::vector<array>& results, const parallel_options& options)
   array out = results[0];
   for (std::size_t i = 1; i < results.size(); ++i) {
     if (results[i].shape() != out.shape())
-      throw shape_error(fmt::format("parallel: branches 0 and {} give {} and {}", i,
-                                    out.shape().str(), results[i].shape().str()));
+      base::fail<shape_error>("parallel: branches 0 and {} give {} and {}", i, out.shape(),
+                              results[i].shape());
     out = options.how == merge::sum ? out + results[i] : out * results[i];
   }
   return out;
@@ -127,8 +124,8 @@ layer residual(const layer& body, const std::optional<layer>& shortcut) {
                   const array y = in_turn.apply_next(x);
                   const array kept = has_shortcut ? in_turn.apply_next(x) : x;
                   if (y.shape() != kept.shape())
-                    throw shape_error(fmt::format("residual: the body gives {}, the shortcut {}",
-                                                  y.shape().str(), kept.shape().str()));
+                    base::fail<shape_error>("residual: the body gives {}, the shortcut {}",
+                                            y.shape(), kept.shape());
                   return kept + y;
                 }));
 }

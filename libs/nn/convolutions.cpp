@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Convolution and pooling layers.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/nn/layers.hpp"
 #include "tutti/ops.hpp"
@@ -20,16 +19,15 @@ void check_channels(const char* op, std::int64_t in, std::int64_t out, std::int6
   detail::require_positive(op, "in", in);
   detail::require_positive(op, "out", out);
   if (groups < 1 || in % groups != 0 || out % groups != 0)
-    throw value_error(
-        fmt::format("{}: {} groups do not divide {} -> {} channels", op, groups, in, out));
+    base::fail<value_error>("{}: {} groups do not divide {} -> {} channels", op, groups, in, out);
 }
 
 void check_image(const char* op, const array& x, std::int64_t channels, int axes,
                  channel_order order) {
   const int at = order == channel_order::first ? 1 : axes + 1;
   if (x.ndim() != axes + 2 || x.dim(at) != channels)
-    throw shape_error(fmt::format("{}: input must have {} axes with {} channels at {}, got {}", op,
-                                  axes + 2, channels, at, x.shape().str()));
+    base::fail<shape_error>("{}: input must have {} axes with {} channels at {}, got {}", op,
+                            axes + 2, channels, at, x.shape());
 }
 
 /// `weights`: the shape of the weights; `convolve(x, w, bias, to)` and `convolve(x, w, to)` are the
@@ -39,13 +37,10 @@ layer convolution_layer(const char* op, std::int64_t in, std::int64_t out, int a
                         const shape& weights, random::key key, const Options& options, const Of& to,
                         dtype type, const device& on, F convolve) {
   layer_parts parts{.kind = op};
-  parts.names = {"weight"};
-  parts.parameters = {
-      detail::initial_values(op, "options.weight", options.weight, key, weights, type, on)};
-  if (options.bias) {
-    parts.names.push_back("bias");
-    parts.parameters.push_back(zeros({out}, type, on));
-  }
+  detail::add_parameter(
+      parts, "weight",
+      detail::initial_values(op, "options.weight", options.weight, key, weights, type, on));
+  if (options.bias) detail::add_parameter(parts, "bias", zeros({out}, type, on));
   return detail::stateless(
       std::move(parts),
       [=, order = options.order](std::span<const array> p, const array& x, const pass&) {

@@ -2,13 +2,12 @@
 //
 // Connectionist temporal classification: the forward recursion over a target with blanks between
 // its labels, in log space.
-#include <fmt/format.h>
 
 #include <limits>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/nn/losses.hpp"
@@ -31,22 +30,21 @@ void check_ctc(const array& log_p, const array& targets, const array& input_leng
   detail::require_floating(ctc_name, "log_probabilities", log_p.dtype());
   for (const array* a : {&targets, &input_lengths, &target_lengths})
     if (!is_integral(a->dtype()))
-      throw dtype_error(fmt::format("{}: targets and lengths must be integers, got {}", ctc_name,
-                                    name(a->dtype())));
+      base::fail<dtype_error>("{}: targets and lengths must be integers, got {}", ctc_name,
+                              a->dtype());
   const bool fits = log_p.ndim() == 3 && log_p.dim(1) >= 1 && targets.ndim() == 2 &&
                     targets.dim(0) == log_p.dim(0) &&
                     input_lengths.shape() == shape{log_p.dim(0)} &&
                     target_lengths.shape() == shape{log_p.dim(0)};
   if (!fits)
-    throw shape_error(fmt::format(
+    base::fail<shape_error>(
         "{}: needs log_probabilities [N,T,C] with T at least 1, targets [N,S] and lengths [N] and "
         "[N], got {}, {}, {} and {}",
-        ctc_name, log_p.shape().str(), targets.shape().str(), input_lengths.shape().str(),
-        target_lengths.shape().str()));
+        ctc_name, log_p.shape(), targets.shape(), input_lengths.shape(), target_lengths.shape());
   if (targets.dim(1) > std::int64_t{1} << 60)
-    throw shape_error(fmt::format("{}: targets {} are too long", ctc_name, targets.shape().str()));
+    base::fail<shape_error>("{}: targets {} are too long", ctc_name, targets.shape());
   if (o.blank < 0 || o.blank >= log_p.dim(2))
-    throw value_error(fmt::format("{}: blank {} is not below {}", ctc_name, o.blank, log_p.dim(2)));
+    base::fail<value_error>("{}: blank {} is not below {}", ctc_name, o.blank, log_p.dim(2));
 }
 
 /// [N, 2 S + 1]: blank, first label, blank, second label, ..., blank.
@@ -79,8 +77,7 @@ lattice lattice_of(const array& log_p, const array& targets, const array& input_
   const device on = log_p.device();
   const array labels = targets.astype(dtype::i64);
   const array inputs = input_lengths.astype(dtype::i64), counts = target_lengths.astype(dtype::i64);
-  const array unused =
-      arange(std::int64_t{0}, most, std::int64_t{1}, dtype::i64, on) >= expand_dims(counts, 1);
+  const array unused = arange(most, dtype::i64, on) >= expand_dims(counts, 1);
   const array fit = (labels >= 0) & (labels < classes) & (labels != blank);
   const array good =
       (inputs >= 1) & (inputs <= steps) & (counts >= 0) & (counts <= most) & all(fit | unused, 1);
@@ -101,7 +98,7 @@ array negative_log_likelihood(const lattice& l) {
   const std::int64_t places = l.skips.dim(1);
   const device on = l.skips.device();
   const dtype type = l.emitted.dtype();
-  const array place = arange(std::int64_t{0}, places, std::int64_t{1}, dtype::i64, on);
+  const array place = arange(places, dtype::i64, on);
   const array never = full({}, impossible, type, on);
   const std::vector<array> emitted = detail::steps_of(l.emitted, 1);
   array alpha = where(place <= 1, emitted[0], never);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Linear layers, embeddings, dropout.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/nn/layers.hpp"
 #include "tutti/ops.hpp"
 
@@ -17,19 +16,16 @@ layer linear(std::int64_t in, std::int64_t out, random::key key, const linear_op
              dtype type, const device& on) {
   return named("linear", [&] {
     if (in < 1 || out < 1)
-      throw value_error(fmt::format("linear: widths must be positive, got {} -> {}", in, out));
+      base::fail<value_error>("linear: widths must be positive, got {} -> {}", in, out);
     layer_parts parts{.kind = "linear"};
-    parts.names = {"weight"};
-    parts.parameters = {detail::initial_values("linear", "linear_options::weight", options.weight,
-                                               key, {in, out}, type, on)};
-    if (options.bias) {
-      parts.names.push_back("bias");
-      parts.parameters.push_back(zeros({out}, type, on));
-    }
+    detail::add_parameter(parts, "weight",
+                          detail::initial_values("linear", "linear_options::weight", options.weight,
+                                                 key, {in, out}, type, on));
+    if (options.bias) detail::add_parameter(parts, "bias", zeros({out}, type, on));
     parts.apply = [in](std::span<const array> parameters, std::span<const array>, const array& x,
                        const pass&) -> applied {
       if (x.ndim() < 1 || x.shape().back() != in)
-        throw shape_error(fmt::format("linear: input must end in {}, got {}", in, x.shape().str()));
+        base::fail<shape_error>("linear: input must end in {}, got {}", in, x.shape());
       const array y = matmul(x, parameters[0]);
       return {parameters.size() > 1 ? y + parameters[1] : y, {}};
     };
@@ -40,7 +36,7 @@ layer linear(std::int64_t in, std::int64_t out, random::key key, const linear_op
 sequential perceptron(const std::vector<std::int64_t>& widths, random::key key, const activation& f,
                       const linear_options& options, dtype type, const device& on) {
   if (widths.size() < 2)
-    throw value_error(fmt::format("perceptron: needs two widths or more, got {}", widths.size()));
+    base::fail<value_error>("perceptron: needs two widths or more, got {}", widths.size());
   if (!f) throw value_error("perceptron: the activation function is empty");
   const int count = static_cast<int>(widths.size()) - 1;
   const std::vector<random::key> keys = random::split(key, count);
@@ -59,11 +55,11 @@ layer embedding(std::int64_t count, std::int64_t width, random::key key,
     detail::require_positive("embedding", "width", width);
     const std::optional<std::int64_t> padding = options.padding;
     if (padding && (*padding < 0 || *padding >= count))
-      throw value_error(fmt::format("embedding: padding {} is not below {}", *padding, count));
+      base::fail<value_error>("embedding: padding {} is not below {}", *padding, count);
     layer_parts parts{.kind = "embedding"};
-    parts.names = {"weight"};
-    parts.parameters = {detail::initial_values("embedding", "embedding_options::weight",
-                                               options.weight, key, {count, width}, type, on)};
+    detail::add_parameter(parts, "weight",
+                          detail::initial_values("embedding", "embedding_options::weight",
+                                                 options.weight, key, {count, width}, type, on));
     return detail::stateless(std::move(parts), [padding](std::span<const array> parameters,
                                                          const array& x, const pass&) {
       const array y = take(parameters[0], x, 0);

@@ -3,13 +3,11 @@
 // Initial values of weights, based on the number of inputs and outputs of a unit.
 #include "tutti/nn/initializers.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/linalg.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
@@ -29,8 +27,8 @@ fan_counts fans_of(const shape& s, const char* op) {
   bool good = s.rank() >= 2;
   for (const std::int64_t extent : s) good = good && extent >= 1;
   if (!good)
-    throw shape_error(fmt::format(
-        "{}: needs a shape [fan_in, fan_out] or [out, in, window...], got {}", op, s.str()));
+    base::fail<shape_error>("{}: needs a shape [fan_in, fan_out] or [out, in, window...], got {}",
+                            op, s);
   const auto first = static_cast<double>(s[0]), second = static_cast<double>(s[1]);
   if (s.rank() == 2) return {first, second};
   double window = 1;
@@ -58,24 +56,17 @@ array uniform_of_variance(const char* op, double numerator, bool both, random::k
 
 }  // namespace
 
-array kaiming_normal(random::key key, const shape& shape, dtype type, const device& on) {
-  return normal_of_variance("kaiming_normal", 2, false, key, shape, type, on);
-}
-array kaiming_uniform(random::key key, const shape& shape, dtype type, const device& on) {
-  return uniform_of_variance("kaiming_uniform", 2, false, key, shape, type, on);
-}
-array glorot_uniform(random::key key, const shape& shape, dtype type, const device& on) {
-  return uniform_of_variance("glorot_uniform", 2, true, key, shape, type, on);
-}
-array glorot_normal(random::key key, const shape& shape, dtype type, const device& on) {
-  return normal_of_variance("glorot_normal", 2, true, key, shape, type, on);
-}
-array lecun_normal(random::key key, const shape& shape, dtype type, const device& on) {
-  return normal_of_variance("lecun_normal", 1, false, key, shape, type, on);
-}
-array lecun_uniform(random::key key, const shape& shape, dtype type, const device& on) {
-  return uniform_of_variance("lecun_uniform", 1, false, key, shape, type, on);
-}
+#define TUTTI_INITIALIZER(name, distribution, numerator, both)                       \
+  array name(random::key key, const shape& shape, dtype type, const device& on) {    \
+    return distribution##_of_variance(#name, numerator, both, key, shape, type, on); \
+  }
+TUTTI_INITIALIZER(kaiming_normal, normal, 2, false)
+TUTTI_INITIALIZER(kaiming_uniform, uniform, 2, false)
+TUTTI_INITIALIZER(glorot_uniform, uniform, 2, true)
+TUTTI_INITIALIZER(glorot_normal, normal, 2, true)
+TUTTI_INITIALIZER(lecun_normal, normal, 1, false)
+TUTTI_INITIALIZER(lecun_uniform, uniform, 1, false)
+#undef TUTTI_INITIALIZER
 
 array orthogonal(random::key key, const shape& shape, dtype type, const device& on) {
   return named("orthogonal", [&] {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/fail.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::nn {
@@ -19,27 +19,25 @@ namespace {
 void check_names(const char* what, const std::string& kind, const std::vector<std::string>& names,
                  const std::vector<array>& values) {
   if (names.size() != values.size())
-    throw value_error(
-        fmt::format("{}: {} names for {} {}", kind, names.size(), values.size(), what));
+    base::fail<value_error>("{}: {} names for {} {}", kind, names.size(), values.size(), what);
   std::set<std::string> seen;
   for (const std::string& name : names)
     if (!seen.insert(name).second)
-      throw value_error(fmt::format("{}: the name {} occurs twice among its {}", kind, name, what));
+      base::fail<value_error>("{}: the name {} occurs twice among its {}", kind, name, what);
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (!values[i].valid()) throw value_error(fmt::format("{}: {} has no value", kind, names[i]));
+    if (!values[i].valid()) base::fail<value_error>("{}: {} has no value", kind, names[i]);
 }
 
 /// `open`: an initial value without elements allows any shape.
 void check_values(const std::string& op, const char* what, const std::vector<std::string>& names,
                   const std::vector<array>& initial, std::span<const array> values, bool open) {
   if (values.size() != initial.size())
-    throw value_error(
-        fmt::format("{}: needs {} {}, got {}", op, initial.size(), what, values.size()));
+    base::fail<value_error>("{}: needs {} {}, got {}", op, initial.size(), what, values.size());
   for (std::size_t i = 0; i < initial.size(); ++i) {
     if (open && initial[i].size() == 0) continue;
     if (values[i].shape() != initial[i].shape())
-      throw shape_error(fmt::format("{}: {} has shape {}, needs {}", op, names[i],
-                                    values[i].shape().str(), initial[i].shape().str()));
+      base::fail<shape_error>("{}: {} has shape {}, needs {}", op, names[i], values[i].shape(),
+                              initial[i].shape());
   }
 }
 
@@ -57,16 +55,16 @@ std::vector<array> in_order(const std::string& op, const char* what,
   std::vector<array> out;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto found = arrays.find(names[i]);
-    if (found == arrays.end()) throw value_error(fmt::format("{}: {} is missing", op, names[i]));
+    if (found == arrays.end()) base::fail<value_error>("{}: {} is missing", op, names[i]);
     if (found->second.dtype() != initial[i].dtype())
-      throw dtype_error(fmt::format("{}: {} has dtype {}, needs {}", op, names[i],
-                                    name(found->second.dtype()), name(initial[i].dtype())));
+      base::fail<dtype_error>("{}: {} has dtype {}, needs {}", op, names[i], found->second.dtype(),
+                              initial[i].dtype());
     out.push_back(found->second);
   }
   for (const auto& [name, unused] : arrays)
     if (std::ranges::find(names, name) == names.end() &&
         std::ranges::find(others, name) == others.end())
-      throw value_error(fmt::format("{}: {} is none of the {} {}", op, name, names.size(), what));
+      base::fail<value_error>("{}: {} is none of the {} {}", op, name, names.size(), what);
   check_values(op, what, names, initial, out, open);
   return out;
 }
@@ -118,24 +116,24 @@ std::int64_t layer::parameter_count() const {
 applied layer::apply(std::span<const array> parameters, std::span<const array> state,
                      const array& x, const pass& how) const {
   const std::string op = kind() + "::apply";
-  if (!valid()) throw value_error(op + ": the layer has no function apply");
+  if (!valid()) base::fail<value_error>("{}: the layer has no function apply", op);
   check_values(op, "parameters", names(), parts_->parameters, parameters, false);
   check_values(op, "states", state_names(), parts_->state, state, true);
   if (how.watcher != nullptr) how.watcher->enter(*this);
   applied result = parts_->apply(parameters, state, x, how);
-  if (!result.value.valid()) throw value_error(op + ": the function gave no array");
+  if (!result.value.valid()) base::fail<value_error>("{}: the function gave no array", op);
   if (result.state.size() != parts_->state.size())
-    throw value_error(fmt::format("{}: the function gave {} states for {}", op, result.state.size(),
-                                  parts_->state.size()));
+    base::fail<value_error>("{}: the function gave {} states for {}", op, result.state.size(),
+                            parts_->state.size());
   if (how.watcher != nullptr) how.watcher->leave(result.value);
   return result;
 }
 
 array layer::apply(std::span<const array> parameters, const array& x, const pass& how) const {
   if (!state_names().empty())
-    throw value_error(fmt::format(
+    base::fail<value_error>(
         "{}::apply: the layer has state ({}): hand it over, apply(parameters, state, x)", kind(),
-        state_names().front()));
+        state_names().front());
   return apply(parameters, {}, x, how).value;
 }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // L-BFGS over all parameters as one vector.
-#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "base/fail.hpp"
 #include "nn/line_search.hpp"
 #include "nn/optimizer_state.hpp"
 #include "tutti/contractions.hpp"
-#include "tutti/error.hpp"
 #include "tutti/nn/optimizers.hpp"
 #include "tutti/ops.hpp"
 
@@ -102,8 +101,7 @@ void check_parameters_of(const std::vector<array>& parameters) {
   for (const array& p : parameters) {
     detail::require_floating("lbfgs", "parameters", p.dtype());
     if (p.dtype() != parameters[0].dtype())
-      throw dtype_error(fmt::format("lbfgs: parameters are {} and {}", name(parameters[0].dtype()),
-                                    name(p.dtype())));
+      base::fail<dtype_error>("lbfgs: parameters are {} and {}", parameters[0].dtype(), p.dtype());
   }
 }
 
@@ -119,8 +117,8 @@ std::vector<array> lbfgs::step(const function& loss, const std::vector<array>& p
   check_parameters_of(parameters);
   const array first = flattened(detail::all_widened(parameters));
   if (!changes_.empty() && changes_[0].shape() != first.shape())
-    throw shape_error(fmt::format("lbfgs: parameters of {} elements, but state of {}", first.size(),
-                                  changes_[0].size()));
+    base::fail<shape_error>("lbfgs: parameters of {} elements, but state of {}", first.size(),
+                            changes_[0].size());
   flat_loss evaluate(loss, parameters);
   const dtype type = parameters[0].dtype();
   // The loss receives halves; changes are accumulated in f32.
@@ -130,7 +128,7 @@ std::vector<array> lbfgs::step(const function& loss, const std::vector<array>& p
   };
   flat_point here = point_at(first);
   if (!std::isfinite(here.loss))
-    throw value_error(fmt::format("lbfgs: the loss is {} at the parameters", here.loss));
+    base::fail<value_error>("lbfgs: the loss is {} at the parameters", here.loss);
 
   for (int i = 0; i < options.iterations; ++i) {
     const double steepest = largest(here.gradient);
@@ -189,12 +187,11 @@ void lbfgs::load_state(std::span<const array> state) {
   detail::check_loaded(op, state);
   const std::size_t count = state.size() / 2;
   if (state.size() % 2 != 0 || count > static_cast<std::size_t>(options.history))
-    throw value_error(
-        fmt::format("{}: {} arrays for a history of {} pairs", op, state.size(), options.history));
+    base::fail<value_error>("{}: {} arrays for a history of {} pairs", op, state.size(),
+                            options.history);
   for (const array& a : state)
     if (a.ndim() != 1 || a.shape() != state[0].shape())
-      throw shape_error(
-          fmt::format("{}: {} beside {}", op, a.shape().str(), state[0].shape().str()));
+      base::fail<shape_error>("{}: {} beside {}", op, a.shape(), state[0].shape());
   changes_.assign(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(count));
   slopes_.assign(state.begin() + static_cast<std::ptrdiff_t>(count), state.end());
 }

@@ -3,14 +3,12 @@
 // Losses, except for sequences (ctc.cpp), and metrics.
 #include "tutti/nn/losses.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/nn/activations.hpp"
 #include "tutti/ops.hpp"
@@ -23,8 +21,7 @@ namespace {
 
 void require_equal_shapes(const char* op, const array& a, const array& b) {
   if (a.shape() != b.shape())
-    throw shape_error(
-        fmt::format("{}: shapes differ: {} and {}", op, a.shape().str(), b.shape().str()));
+    base::fail<shape_error>("{}: shapes differ: {} and {}", op, a.shape(), b.shape());
 }
 
 /// The dtype of a loss of these operands: bool and integers count as f32.
@@ -51,24 +48,24 @@ array elementwise_loss(const char* op, const array& prediction, const array& tar
 
 void check_labels(const char* op, const array& scores, const array& labels) {
   if (!is_integral(labels.dtype()) && labels.ndim() + 1 == scores.ndim())
-    throw dtype_error(fmt::format("{}: labels must be integers, got {}", op, name(labels.dtype())));
+    base::fail<dtype_error>("{}: labels must be integers, got {}", op, labels.dtype());
   bool fits = scores.ndim() == labels.ndim() + 1;
   for (int i = 0; fits && i < labels.ndim(); ++i) fits = scores.dim(i) == labels.dim(i);
   if (!fits)
-    throw shape_error(fmt::format("{}: needs scores [...,C] and labels [...], got {} and {}", op,
-                                  scores.shape().str(), labels.shape().str()));
+    base::fail<shape_error>("{}: needs scores [...,C] and labels [...], got {} and {}", op,
+                            scores.shape(), labels.shape());
   if (!is_floating(scores.dtype()))
-    throw dtype_error(fmt::format("{}: logits must be floating, got {}", op, name(scores.dtype())));
+    base::fail<dtype_error>("{}: logits must be floating, got {}", op, scores.dtype());
 }
 
 void check_class_options(const char* op, const array& scores, const cross_entropy_options& o) {
   detail::require_option(o.label_smoothing >= 0 && o.label_smoothing <= 1, op, "label_smoothing",
                          o.label_smoothing);
   if (scores.dim(-1) == 0 || (o.how == reduction::mean && scores.size() == 0))
-    throw shape_error(fmt::format("{}: no elements in {}", op, scores.shape().str()));
+    base::fail<shape_error>("{}: no elements in {}", op, scores.shape());
   if (o.weights && o.weights->shape() != shape{scores.dim(-1)})
-    throw shape_error(fmt::format("{}: weights are {}, scores {}", op, o.weights->shape().str(),
-                                  scores.shape().str()));
+    base::fail<shape_error>("{}: weights are {}, scores {}", op, o.weights->shape(),
+                            scores.shape());
   if (o.weights) detail::require_floating(op, "weights", o.weights->dtype());
 }
 
@@ -145,7 +142,7 @@ array binary_cross_entropy_with_logits(const array& logits, const array& target,
     loss = loss + x * (1 - t);
     if (options.weight) loss = loss * options.weight->astype(x.dtype());
     if (loss.shape() != x.shape())
-      throw shape_error(fmt::format("{}: weights do not broadcast to {}", op, x.shape().str()));
+      base::fail<shape_error>("{}: weights do not broadcast to {}", op, x.shape());
     return loss;
   });
 }
@@ -214,23 +211,18 @@ array triplet_loss(const array& anchor, const array& positive, const array& nega
 namespace {
 
 void require_label_list(const char* op, const array& labels) {
-  if (labels.ndim() != 1) {
-    throw shape_error(fmt::format("{}: labels must be [N], got {}", op, labels.shape().str()));
-  }
-  if (!is_integral(labels.dtype())) {
-    throw dtype_error(fmt::format("{}: labels must be integers, got {}", op, name(labels.dtype())));
-  }
+  if (labels.ndim() != 1)
+    base::fail<shape_error>("{}: labels must be [N], got {}", op, labels.shape());
+  if (!is_integral(labels.dtype()))
+    base::fail<dtype_error>("{}: labels must be integers, got {}", op, labels.dtype());
 }
 
 void require_scores(const char* op, const array& scores, const array& labels) {
   require_label_list(op, labels);
-  if (scores.ndim() != 2 || scores.dim(0) != labels.dim(0)) {
-    throw shape_error(fmt::format("{}: needs scores [N,C] and labels [N], got {} and {}", op,
-                                  scores.shape().str(), labels.shape().str()));
-  }
-  if (scores.size() == 0) {
-    throw shape_error(fmt::format("{}: no elements in {}", op, scores.shape().str()));
-  }
+  if (scores.ndim() != 2 || scores.dim(0) != labels.dim(0))
+    base::fail<shape_error>("{}: needs scores [N,C] and labels [N], got {} and {}", op,
+                            scores.shape(), labels.shape());
+  if (scores.size() == 0) base::fail<shape_error>("{}: no elements in {}", op, scores.shape());
 }
 
 }  // namespace
@@ -247,11 +239,8 @@ array confusion_matrix(const array& truth, const array& predicted, std::int64_t 
     constexpr const char* op = "confusion_matrix";
     require_label_list(op, truth);
     require_label_list(op, predicted);
-    if (truth.shape() != predicted.shape()) {
-      throw shape_error(fmt::format("{}: shapes differ: {} and {}", op, truth.shape().str(),
-                                    predicted.shape().str()));
-    }
-    if (classes < 1) throw value_error(fmt::format("{}: {} classes", op, classes));
+    require_equal_shapes(op, truth, predicted);
+    if (classes < 1) base::fail<value_error>("{}: {} classes", op, classes);
     const auto count = static_cast<std::uint64_t>(classes);
     tutti::detail::require_host_memory(op, count, sizeof(std::int64_t));
     tutti::detail::require_host_memory(op, count, count * sizeof(std::int64_t));
@@ -260,9 +249,8 @@ array confusion_matrix(const array& truth, const array& predicted, std::int64_t 
     auto counts = tutti::detail::host_vector<std::int64_t>(op, count * count);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       for (const std::int64_t c : {rows[i], columns[i]}) {
-        if (c < 0 || c >= classes) {
-          throw index_error(fmt::format("{}: class {} at {} is not below {}", op, c, i, classes));
-        }
+        if (c < 0 || c >= classes)
+          base::fail<index_error>("{}: class {} at {} is not below {}", op, c, i, classes);
       }
       ++counts[static_cast<std::size_t>(rows[i] * classes + columns[i])];
     }

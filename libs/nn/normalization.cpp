@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Normalisation layers: over the batch, rows, or groups of channels.
-#include <fmt/format.h>
 
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/nn/layers.hpp"
 #include "tutti/ops.hpp"
@@ -24,9 +23,8 @@ void check_epsilon(const char* op, double epsilon) {
 
 void check_channels_of(const char* op, const array& x, std::int64_t channels, channel_order order) {
   if (x.ndim() < 2 || x.dim(order == channel_order::first ? 1 : -1) != channels)
-    throw shape_error(fmt::format("{}: input must have {} channels on its {} axis, got {}", op,
-                                  channels, order == channel_order::first ? "second" : "last",
-                                  x.shape().str()));
+    base::fail<shape_error>("{}: input must have {} channels on its {} axis, got {}", op, channels,
+                            order == channel_order::first ? "second" : "last", x.shape());
 }
 
 /// A vector of channels that broadcasts against an input with this number of axes.
@@ -41,14 +39,8 @@ layer_parts with_scale(const char* kind, const shape& extents, bool weight, bool
                        const device& on) {
   detail::require_floating(kind, "dtype", type);
   layer_parts parts{.kind = kind};
-  if (weight) {
-    parts.names.push_back("weight");
-    parts.parameters.push_back(ones(extents, type, on));
-  }
-  if (bias) {
-    parts.names.push_back("bias");
-    parts.parameters.push_back(zeros(extents, type, on));
-  }
+  if (weight) detail::add_parameter(parts, "weight", ones(extents, type, on));
+  if (bias) detail::add_parameter(parts, "bias", zeros(extents, type, on));
   return parts;
 }
 
@@ -103,8 +95,8 @@ array finished(array y, const array& given, const std::optional<array>& weight,
   if (weight) y = y * *weight;
   if (bias) y = y + *bias;
   if (y.ndim() > given.ndim())
-    throw shape_error(fmt::format("norm: weights do not broadcast to {}, but to {}",
-                                  given.shape().str(), y.shape().str()));
+    base::fail<shape_error>("norm: weights do not broadcast to {}, but to {}", given.shape(),
+                            y.shape());
   return is_floating(given.dtype()) ? detail::narrowed(y, given.dtype()) : y;
 }
 
@@ -118,8 +110,7 @@ std::vector<std::int64_t> chosen(const axis_list& axes, int rank, const char* op
 
 /// The number of channels; throws if x has no channel axis.
 std::int64_t channels_of(const char* op, const array& x, channel_order order) {
-  if (x.ndim() < 2)
-    throw shape_error(fmt::format("{}: needs channels, got {}", op, x.shape().str()));
+  if (x.ndim() < 2) base::fail<shape_error>("{}: needs channels, got {}", op, x.shape());
   return x.dim(order == channel_order::first ? 1 : -1);
 }
 
@@ -128,8 +119,8 @@ std::optional<array> channel_vector(const char* op, const std::optional<array>& 
   if (!v) return {};
   const std::int64_t channels = channels_of(op, x, order);
   if (v->shape() != shape{channels})
-    throw shape_error(fmt::format("{}: needs one number for each of {} channels, got {}", op,
-                                  channels, v->shape().str()));
+    base::fail<shape_error>("{}: needs one number for each of {} channels, got {}", op, channels,
+                            v->shape());
   return along_channels(*v, x.ndim(), order);
 }
 
@@ -147,9 +138,7 @@ axis_list last_axes(const char* op, const shape& extents, const array& x) {
   const int skipped = x.ndim() - extents.rank();
   bool fits = skipped >= 0;
   for (int i = 0; fits && i < extents.rank(); ++i) fits = x.dim(skipped + i) == extents[i];
-  if (!fits)
-    throw shape_error(
-        fmt::format("{}: input must end in {}, got {}", op, extents.str(), x.shape().str()));
+  if (!fits) base::fail<shape_error>("{}: input must end in {}, got {}", op, extents, x.shape());
   shape axes;
   for (int i = skipped; i < x.ndim(); ++i) axes.push_back(i);
   return axes;
@@ -197,8 +186,7 @@ array group_norm(const array& given, std::int64_t groups, const norm_options& o)
     detail::require_positive(op, "groups", groups);
     const std::int64_t channels = channels_of(op, given, o.order);
     if (channels % groups != 0)
-      throw value_error(
-          fmt::format("group_norm: {} groups do not divide {} channels", groups, channels));
+      base::fail<value_error>("group_norm: {} groups do not divide {} channels", groups, channels);
     const array x = detail::in_floats(given);
     const std::int64_t rows = x.dim(0), of_group = channels / groups;
     shape of_row = x.shape();
@@ -248,9 +236,8 @@ layer batch_norm(std::int64_t channels, const batch_norm_options& options, dtype
           return {batch_norm(given, state[0], state[1], by), {state.begin(), state.end()}};
         const std::int64_t count = given.size() / channels;
         if (count < 2)
-          throw shape_error(
-              fmt::format("batch_norm: training needs two elements or more a channel, got {}",
-                          given.shape().str()));
+          base::fail<shape_error>(
+              "batch_norm: training needs two elements or more a channel, got {}", given.shape());
         const array x = detail::in_floats(given);
         const auto in_place = [&](const std::optional<array>& v) {
           return channel_vector("batch_norm", v, x, o.order);
@@ -294,8 +281,7 @@ layer group_norm(std::int64_t groups, std::int64_t channels, const group_norm_op
     detail::require_positive("group_norm", "groups", groups);
     detail::require_positive("group_norm", "channels", channels);
     if (channels % groups != 0)
-      throw value_error(
-          fmt::format("group_norm: {} groups do not divide {} channels", groups, channels));
+      base::fail<value_error>("group_norm: {} groups do not divide {} channels", groups, channels);
     check_epsilon("group_norm", options.epsilon);
     layer_parts parts =
         with_scale("group_norm", {channels}, options.affine, options.affine, type, on);

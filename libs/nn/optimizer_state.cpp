@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/optimizer_state.hpp"
 
-#include <fmt/format.h>
-
-#include "tutti/error.hpp"
+#include "base/fail.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::nn::detail {
@@ -12,14 +10,13 @@ namespace {
 
 void check_state_of(const char* op, std::size_t i, const array& parameter, const array& gradient,
                     const array& state) {
-  if (state.shape() != parameter.shape()) {
-    throw shape_error(fmt::format("{}: parameter {} has shape {}, its state {}", op, i,
-                                  parameter.shape().str(), state.shape().str()));
-  }
+  if (state.shape() != parameter.shape())
+    base::fail<shape_error>("{}: parameter {} has shape {}, its state {}", op, i, parameter.shape(),
+                            state.shape());
   // A gradient of a wider dtype widens the state in the first step.
   if (state.dtype() != parameter.dtype() && state.dtype() != result_type({parameter, gradient})) {
-    throw dtype_error(fmt::format("{}: parameter {} is {}, its state {}", op, i,
-                                  name(parameter.dtype()), name(state.dtype())));
+    base::fail<dtype_error>("{}: parameter {} is {}, its state {}", op, i, parameter.dtype(),
+                            state.dtype());
   }
 }
 
@@ -33,33 +30,27 @@ std::vector<array> all_widened(const std::vector<array>& arrays) {
 
 void check_loaded(const char* op, std::span<const array> state) {
   for (std::size_t i = 0; i < state.size(); ++i) {
-    if (!state[i].valid()) {
-      throw value_error(fmt::format("{}: state {} is an array without a value", op, i));
-    }
-    if (!is_floating(state[i].dtype())) {
-      throw dtype_error(
-          fmt::format("{}: state {} is {}, not floating", op, i, name(state[i].dtype())));
-    }
+    if (!state[i].valid())
+      base::fail<value_error>("{}: state {} is an array without a value", op, i);
+    if (!is_floating(state[i].dtype()))
+      base::fail<dtype_error>("{}: state {} is {}, not floating", op, i, state[i].dtype());
   }
 }
 
 void prepare_state(const char* op, const std::vector<array>& parameters,
                    const std::vector<array>& gradients, std::size_t slots,
                    std::vector<array>& state, double initial) {
-  if (parameters.size() != gradients.size()) {
-    throw value_error(
-        fmt::format("{}: {} parameters but {} gradients", op, parameters.size(), gradients.size()));
-  }
-  if (!state.empty() && state.size() != slots * parameters.size()) {
-    throw value_error(fmt::format("{}: {} parameters, but state of {}, of earlier steps or loaded",
-                                  op, parameters.size(), slots == 0 ? 0 : state.size() / slots));
-  }
+  if (parameters.size() != gradients.size())
+    base::fail<value_error>("{}: {} parameters but {} gradients", op, parameters.size(),
+                            gradients.size());
+  if (!state.empty() && state.size() != slots * parameters.size())
+    base::fail<value_error>("{}: {} parameters, but state of {}, of earlier steps or loaded", op,
+                            parameters.size(), slots == 0 ? 0 : state.size() / slots);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const shape& wanted = parameters[i].shape();
-    if (gradients[i].shape() != wanted) {
-      throw shape_error(fmt::format("{}: parameter {} has shape {}, its gradient {}", op, i,
-                                    wanted.str(), gradients[i].shape().str()));
-    }
+    if (gradients[i].shape() != wanted)
+      base::fail<shape_error>("{}: parameter {} has shape {}, its gradient {}", op, i, wanted,
+                              gradients[i].shape());
     for (std::size_t at = i; at < state.size(); at += parameters.size())
       check_state_of(op, i, parameters[i], gradients[i], state[at]);
   }

@@ -4,12 +4,10 @@
 // one program; values that change between steps are scalar arguments.
 #include "tutti/nn/optimizers.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "nn/optimizer_state.hpp"
-#include "tutti/error.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::nn {
@@ -61,10 +59,8 @@ std::vector<array> sgd::step(const std::vector<array>& parameters,
 
 void sgd::load_state(std::span<const array> state) {
   detail::check_loaded("sgd::load_state", state);
-  if (!state.empty() && !(options.momentum > 0)) {
-    throw value_error(
-        fmt::format("sgd::load_state: {} velocities, but momentum is 0", state.size()));
-  }
+  if (!state.empty() && !(options.momentum > 0))
+    base::fail<value_error>("sgd::load_state: {} velocities, but momentum is 0", state.size());
   velocity_.assign(state.begin(), state.end());
 }
 
@@ -98,26 +94,21 @@ void adam::load_state(std::span<const array> state, std::int64_t steps) {
   constexpr const char* op = "adam::load_state";
   detail::check_loaded(op, state);
   if (steps < 0 || steps > most_steps)
-    throw value_error(fmt::format("{}: {} steps, expected 0 to {}", op, steps, most_steps));
-  if (state.empty() != (steps == 0)) {
-    throw value_error(fmt::format("{}: {} arrays after {} steps", op, state.size(), steps));
-  }
+    base::fail<value_error>("{}: {} steps, expected 0 to {}", op, steps, most_steps);
+  if (state.empty() != (steps == 0))
+    base::fail<value_error>("{}: {} arrays after {} steps", op, state.size(), steps);
   const std::size_t count = state.size() / 2;
-  if (state.size() != 2 * count) {
-    throw value_error(
-        fmt::format("{}: {} arrays, but each parameter has two moments", op, state.size()));
-  }
+  if (state.size() != 2 * count)
+    base::fail<value_error>("{}: {} arrays, but each parameter has two moments", op, state.size());
   for (std::size_t i = 0; i < count; ++i) {
     const array& first = state[i];
     const array& second = state[count + i];
-    if (first.shape() != second.shape()) {
-      throw shape_error(fmt::format("{}: the moments of parameter {} have shapes {} and {}", op, i,
-                                    first.shape().str(), second.shape().str()));
-    }
-    if (first.dtype() != second.dtype()) {
-      throw dtype_error(fmt::format("{}: the moments of parameter {} are {} and {}", op, i,
-                                    name(first.dtype()), name(second.dtype())));
-    }
+    if (first.shape() != second.shape())
+      base::fail<shape_error>("{}: the moments of parameter {} have shapes {} and {}", op, i,
+                              first.shape(), second.shape());
+    if (first.dtype() != second.dtype())
+      base::fail<dtype_error>("{}: the moments of parameter {} are {} and {}", op, i, first.dtype(),
+                              second.dtype());
   }
   state_.assign(state.begin(), state.end());
   steps_ = steps;
@@ -189,8 +180,8 @@ std::vector<array> rmsprop::step(const std::vector<array>& parameters,
 void rmsprop::load_state(std::span<const array> state) {
   detail::check_loaded("rmsprop::load_state", state);
   if (state.size() % slots_of(options) != 0)
-    throw value_error(fmt::format("rmsprop::load_state: {} arrays, but each parameter has {}",
-                                  state.size(), slots_of(options)));
+    base::fail<value_error>("rmsprop::load_state: {} arrays, but each parameter has {}",
+                            state.size(), slots_of(options));
   state_.assign(state.begin(), state.end());
 }
 

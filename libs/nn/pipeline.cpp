@@ -10,7 +10,7 @@
 #include <numeric>
 #include <string>
 
-#include "tutti/error.hpp"
+#include "base/fail.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/host_memory.hpp"
@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint64_t least_bytes_of_a_step = 256;
 
 void require_function(bool is_there, const std::string& what) {
-  if (!is_there) throw value_error("pipeline: there is no " + what);
+  if (!is_there) base::fail<value_error>("pipeline: there is no {}", what);
 }
 
 array rows(const array& a, std::int64_t first, std::int64_t last) { return a({{first, last}}); }
@@ -45,7 +45,7 @@ void require_same_division(const device_group& group, std::int64_t rows,
   };
   for (std::size_t rank = 1; 2 * rank < all.size(); ++rank)
     if (all[2 * rank] != all[0] || all[2 * rank + 1] != all[1])
-      throw value_error("pipeline: " + text(0) + ", but " + text(rank));
+      base::fail<value_error>("pipeline: {}, but {}", text(0), text(rank));
 }
 
 // Copies of parameters for one micro-batch. In the backward pass the sum of their gradients and of
@@ -75,18 +75,17 @@ array on_all_ranks(const array& value, const device_group& group) {
 pipeline::pipeline(std::vector<stage> stages, device_group group, std::int64_t micro_batches)
     : stages_(std::move(stages)), group_(std::move(group)), micro_batches_(micro_batches) {
   if (stages_.size() != group_.size())
-    throw value_error("pipeline: " + std::to_string(stages_.size()) + " stages for " +
-                      std::to_string(group_.size()) + " devices (" + group_.names() + ")");
-  if (micro_batches_ < 1)
-    throw value_error("pipeline: " + std::to_string(micro_batches_) + " micro-batches");
+    base::fail<value_error>("pipeline: {} stages for {} devices ({})", stages_.size(),
+                            group_.size(), group_.names());
+  if (micro_batches_ < 1) base::fail<value_error>("pipeline: {} micro-batches", micro_batches_);
   for (std::size_t i = 0; i < stages_.size(); ++i)
     require_function(stages_[i] != nullptr, "function of stage " + std::to_string(i));
 }
 
 void pipeline::check(const std::vector<std::vector<array>>& parameters, const array& x) const {
   if (parameters.size() != stages_.size())
-    throw value_error("pipeline: parameters of " + std::to_string(parameters.size()) +
-                      " stages for " + std::to_string(stages_.size()));
+    base::fail<value_error>("pipeline: parameters of {} stages for {}", parameters.size(),
+                            stages_.size());
   for (std::size_t i = 0; i < parameters.size(); ++i)
     for (const array& p : parameters[i])
       if (op::device_of(p) != nullptr && p.device() != group_[i])
@@ -95,7 +94,7 @@ void pipeline::check(const std::vector<std::vector<array>>& parameters, const ar
                                "; move it with to()",
                            TUTTI_ERROR_INVALID_ARGUMENT);
   if (x.ndim() == 0 || x.dim(0) == 0)
-    throw shape_error("pipeline: no rows in a batch of shape " + x.shape().str());
+    base::fail<shape_error>("pipeline: no rows in a batch of shape {}", x.shape());
   require_same_division(group_, x.dim(0), micro_batches_);
 }
 
@@ -163,8 +162,7 @@ std::pair<array, std::vector<std::vector<array>>> pipeline::value_and_grad(
   check(parameters, x);
   require_function(loss != nullptr, "loss function");
   if (target.ndim() == 0 || target.dim(0) != x.dim(0))
-    throw shape_error("pipeline: rows differ: x " + x.shape().str() + ", target " +
-                      target.shape().str());
+    base::fail<shape_error>("pipeline: rows differ: x {}, target {}", x.shape(), target.shape());
   const auto cuts = rows_of_micro_batches(x);
   std::vector<array> flat;
   for (const auto& of_stage : parameters) flat.insert(flat.end(), of_stage.begin(), of_stage.end());

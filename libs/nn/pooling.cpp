@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
-#include "tutti/error.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/host_memory.hpp"
@@ -26,8 +26,8 @@ struct spatial_input {
   spatial_input(const array& given, channel_order order, const char* label) : x(given) {
     const int rank = op::extents_of(given, label).rank();
     if (rank < 3 || rank > 5)
-      throw shape_error(std::string(label) +
-                        ": x must have one to three spatial axes: " + given.shape().str());
+      base::fail<shape_error>("{}: x must have one to three spatial axes: {}", label,
+                              given.shape());
     if (order == channel_order::last) x = moveaxis(given, -1, 1);
     for (int axis = 2; axis < rank; ++axis) extents.push_back(x.dim(axis));
   }
@@ -384,7 +384,7 @@ array adaptive(const array& given, const per_axis& places, channel_order order, 
   for (int i = 0; i < in.spatial(); ++i) {
     extents.push_back(to[i]);
     if (in.extents[i] == 0 && to[i] > 0)
-      throw shape_error(std::string(label) + ": no elements to pool: " + given.shape().str());
+      base::fail<shape_error>("{}: no elements to pool: {}", label, given.shape());
   }
   const dtype type = op::type_of(in.x, label);
   if (graph::checked_elements(extents, type, label) == 0)
@@ -401,7 +401,7 @@ array global_max_pool(const array& given, channel_order order) {
   op::real_type_of(in.x, "global_max_pool");
   for (int i = 0; i < in.spatial(); ++i)
     if (in.extents[i] == 0)
-      throw shape_error("global_max_pool: no elements to pool: " + given.shape().str());
+      base::fail<shape_error>("global_max_pool: no elements to pool: {}", given.shape());
   return in_order(max(in.x, {spatial_axes_of(in.x), keep_dims::yes}), order);
 }
 

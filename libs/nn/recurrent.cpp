@@ -3,13 +3,11 @@
 // Recurrent networks, unrolled over their steps, and layers with their weights.
 #include "tutti/nn/recurrent.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
@@ -26,7 +24,7 @@ void check_recurrent(const char* op, std::int64_t in, std::int64_t hidden,
   detail::require_positive(op, "hidden", hidden);
   detail::require_option(std::isfinite(o.forget_bias), op, "forget_bias", o.forget_bias);
   if (o.reverse && o.carry)
-    throw value_error(fmt::format("{}: carry goes on forwards, reverse does not", op));
+    base::fail<value_error>("{}: carry goes on forwards, reverse does not", op);
 }
 
 /// The weights and biases of `gates` gates.
@@ -42,8 +40,8 @@ layer_parts gates_of(const char* op, std::int64_t gates, std::int64_t in, std::i
                                                type, on));
   }
   layer_parts parts{.kind = op};
-  parts.names = {"input.weight", "hidden.weight"};
-  parts.parameters = {concatenate(of_input, 1), concatenate(of_hidden, 1)};
+  detail::add_parameter(parts, "input.weight", concatenate(of_input, 1));
+  detail::add_parameter(parts, "hidden.weight", concatenate(of_hidden, 1));
   return parts;
 }
 
@@ -56,17 +54,16 @@ struct prepared {
 
 void check_fits(const char* op, const char* what, const array& given, const shape& wanted) {
   if (given.shape() != wanted)
-    throw shape_error(
-        fmt::format("{}: {} is {}, needs {}", op, what, given.shape().str(), wanted.str()));
+    base::fail<shape_error>("{}: {} is {}, needs {}", op, what, given.shape(), wanted);
 }
 
 prepared prepare(const char* op, const array& x, const recurrent_weights& w, std::int64_t gates,
                  std::size_t states, const recurrence_options& o) {
   if (w.hidden.ndim() != 2 || x.ndim() != 3 || x.dim(1) < 1)
-    throw shape_error(
-        fmt::format("{}: needs an input [N,T,in] with T at least 1 and weights of two axes, got {} "
-                    "and {}",
-                    op, x.shape().str(), w.hidden.shape().str()));
+    base::fail<shape_error>(
+        "{}: needs an input [N,T,in] with T at least 1 and weights of two axes, got {} "
+        "and {}",
+        op, x.shape(), w.hidden.shape());
   const std::int64_t hidden = w.hidden.dim(0), width = w.hidden.dim(1);
   check_fits(op, "hidden", w.hidden, {hidden, gates * hidden});
   check_fits(op, "input", w.input, {x.dim(2), width});
@@ -75,18 +72,17 @@ prepared prepare(const char* op, const array& x, const recurrent_weights& w, std
   if (w.peephole) check_fits(op, "peephole", *w.peephole, {3 * hidden});
   if (o.lengths) check_fits(op, "lengths", *o.lengths, {x.dim(0)});
   if (o.clip) detail::require_option(*o.clip > 0, op, "clip", *o.clip);
-  if (!o.gate || !o.between || !o.result)
-    throw value_error(fmt::format("{}: an activation is empty", op));
+  if (!o.gate || !o.between || !o.result) base::fail<value_error>("{}: an activation is empty", op);
   if (o.state.size() > states)
-    throw value_error(fmt::format("{}: {} states, it has {}", op, o.state.size(), states));
+    base::fail<value_error>("{}: {} states, it has {}", op, o.state.size(), states);
   prepared out{hidden, matmul(x, w.input), {}};
   if (w.bias) out.projected = out.projected + *w.bias;
   const shape wanted{x.dim(0), hidden};
   for (std::size_t i = 0; i < states; ++i) {
     const bool given = i < o.state.size() && o.state[i].valid() && o.state[i].size() > 0;
     if (given && o.state[i].shape() != wanted)
-      throw shape_error(fmt::format("{}: the state is {}, the input needs {}", op,
-                                    o.state[i].shape().str(), wanted.str()));
+      base::fail<shape_error>("{}: the state is {}, the input needs {}", op, o.state[i].shape(),
+                              wanted);
     out.values.push_back(given ? o.state[i]
                                : zeros(wanted, out.projected.dtype(), out.projected.device()));
   }
@@ -350,8 +346,8 @@ recurrence_options options_of(const recurrent_options& o, std::span<const array>
 
 void check_sequence(const char* op, const array& x, std::int64_t in) {
   if (x.ndim() != 3 || x.dim(2) != in || x.dim(1) < 1)
-    throw shape_error(fmt::format("{}: input must be [N,T,{}] with T at least 1, got {}", op, in,
-                                  x.shape().str()));
+    base::fail<shape_error>("{}: input must be [N,T,{}] with T at least 1, got {}", op, in,
+                            x.shape());
 }
 
 applied finished(recurrence&& done, bool carry) {
@@ -451,8 +447,7 @@ layer rnn(std::int64_t in, std::int64_t hidden, random::key key, const recurrent
   return named("rnn", [&] {
     check_recurrent("rnn", in, hidden, options);
     layer_parts parts = gates_of("rnn", 1, in, hidden, key, options, type, on);
-    parts.names.push_back("bias");
-    parts.parameters.push_back(zeros({hidden}, type, on));
+    detail::add_parameter(parts, "bias", zeros({hidden}, type, on));
     return layer_of(std::move(parts), in, hidden, {"hidden"}, options, rnn);
   });
 }
@@ -462,8 +457,8 @@ layer lstm(std::int64_t in, std::int64_t hidden, random::key key, const recurren
   return named("lstm", [&] {
     check_recurrent("lstm", in, hidden, options);
     layer_parts parts = gates_of("lstm", 4, in, hidden, key, options, type, on);
-    parts.names.push_back("bias");
-    parts.parameters.push_back(
+    detail::add_parameter(
+        parts, "bias",
         concatenate({zeros({hidden}, type, on), full({hidden}, options.forget_bias, type, on),
                      zeros({2 * hidden}, type, on)}));
     return layer_of(std::move(parts), in, hidden, {"hidden", "cell"}, options, lstm);
@@ -475,8 +470,8 @@ layer gru(std::int64_t in, std::int64_t hidden, random::key key, const recurrent
   return named("gru", [&] {
     check_recurrent("gru", in, hidden, options);
     layer_parts parts = gates_of("gru", 3, in, hidden, key, options, type, on);
-    parts.names.insert(parts.names.end(), {"bias", "hidden.bias"});
-    parts.parameters.insert(parts.parameters.end(), 2, zeros({3 * hidden}, type, on));
+    for (const char* name : {"bias", "hidden.bias"})
+      detail::add_parameter(parts, name, zeros({3 * hidden}, type, on));
     return layer_of(std::move(parts), in, hidden, {"hidden"}, options, gru);
   });
 }

@@ -2,13 +2,12 @@
 //
 // Resampling along one axis after the other: gathers elements at positions that the host computes,
 // and sums them with weights in one program.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
-#include "tutti/error.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/nn/pooling.hpp"
@@ -131,9 +130,9 @@ array resampled_along(const array& x, int axis, const axis_places& of,
 void check_options(const interpolate_options& o) {
   if (o.mode > resampling::area || o.places > resampling_places::asymmetric ||
       o.rounding > nearest_rounding::halves_up)
-    throw value_error(fmt::format("interpolate: unknown mode {}, places {} or rounding {}",
-                                  static_cast<int>(o.mode), static_cast<int>(o.places),
-                                  static_cast<int>(o.rounding)));
+    base::fail<value_error>("interpolate: unknown mode {}, places {} or rounding {}",
+                            static_cast<int>(o.mode), static_cast<int>(o.places),
+                            static_cast<int>(o.rounding));
   const bool is_sum = o.mode == resampling::linear || o.mode == resampling::cubic;
   const bool chosen = o.places != resampling_places::automatic;
   if (o.align_corners && (o.mode == resampling::area || (o.mode == resampling::nearest && !chosen)))
@@ -141,7 +140,7 @@ void check_options(const interpolate_options& o) {
   if (!is_sum && (o.antialias || o.exclude_outside))
     throw value_error("interpolate: antialias and exclude_outside are for linear and cubic");
   if (!std::isfinite(o.cubic_coefficient))
-    throw value_error("interpolate: a cubic_coefficient of " + std::to_string(o.cubic_coefficient));
+    base::fail<value_error>("interpolate: a cubic_coefficient of {}", o.cubic_coefficient);
 }
 
 // Spatial extents, and for scales the given values.
@@ -159,7 +158,7 @@ array interpolated(const array& given, const std::vector<axis_places>& to,
   for (int i = 0; i < static_cast<int>(to.size()); ++i) {
     const axis_places& of = to[static_cast<std::size_t>(i)];
     if (of.extent == 0 && of.size > 0)
-      throw shape_error("interpolate: no elements to take: " + given.shape().str());
+      base::fail<shape_error>("interpolate: no elements to take: {}", given.shape());
     extents[first + i] = of.size;
     size.push_back(of.size);
   }
@@ -180,8 +179,7 @@ array interpolated(const array& given, const std::vector<axis_places>& to,
 int spatial_axes_of(const array& x, const char* label) {
   const int rank = op::extents_of(x, label).rank();
   if (rank < 3 || rank > 5)
-    throw shape_error(std::string(label) +
-                      ": x must have one to three spatial axes: " + x.shape().str());
+    base::fail<shape_error>("{}: x must have one to three spatial axes: {}", label, x.shape());
   return rank - 2;
 }
 
@@ -206,15 +204,14 @@ array interpolate_by(const array& x, const std::vector<double>& scales,
     const int axes = spatial_axes_of(x, "interpolate_by");
     check_options(options);
     if (scales.size() != 1 && scales.size() != static_cast<std::size_t>(axes))
-      throw value_error(
-          fmt::format("interpolate_by: {} scales for {} spatial axes", scales.size(), axes));
+      base::fail<value_error>("interpolate_by: {} scales for {} spatial axes", scales.size(), axes);
     std::vector<axis_places> places;
     for (int i = 0; i < axes; ++i) {
       const double scale = scales[scales.size() == 1 ? 0 : static_cast<std::size_t>(i)];
       const std::int64_t extent = extent_of(x, i, options);
       const double size = std::floor(static_cast<double>(extent) * scale);
       if (!(scale > 0) || !(size < 0x1p62))
-        throw value_error("interpolate_by: a scale of " + std::to_string(scale));
+        base::fail<value_error>("interpolate_by: a scale of {}", scale);
       places.push_back({extent, static_cast<std::int64_t>(size), scale});
     }
     return interpolated(x, places, options);

@@ -4,12 +4,10 @@
 // weights.
 #include "tutti/nn/sampling.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
-#include "tutti/error.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/statistics.hpp"
 
@@ -130,7 +128,7 @@ struct float_operand {
 void check_elements(const array& x, int least, int most, const char* label) {
   const int rank = op::extents_of(x, label).rank();
   if (rank < least || rank > most)
-    throw shape_error(std::string(label) + ": x has not the axes of images: " + x.shape().str());
+    base::fail<shape_error>("{}: x has not the axes of images: {}", label, x.shape());
 }
 
 }  // namespace
@@ -140,21 +138,19 @@ array grid_sample(const array& given, const array& grid, const grid_sample_optio
   return named(label, [&] {
     check_elements(given, 3, 5, label);
     if (options.mode > resampling::cubic || options.beyond > padding_mode::replicate)
-      throw value_error(fmt::format("grid_sample: unknown mode {} or {}",
-                                    static_cast<int>(options.mode),
-                                    static_cast<int>(options.beyond)));
+      base::fail<value_error>("grid_sample: unknown mode {} or {}", static_cast<int>(options.mode),
+                              static_cast<int>(options.beyond));
     const float_operand x(given, label);
     const int axes = given.ndim() - 2;
     if (op::extents_of(grid, label).rank() < 2 || grid.dim(-1) != axes ||
         grid.dim(0) != given.dim(0))
-      throw shape_error("grid_sample: a grid " + grid.shape().str() + " for " +
-                        given.shape().str());
+      base::fail<shape_error>("grid_sample: a grid {} for {}", grid.shape(), given.shape());
     shape to = grid.shape();
     to[to.rank() - 1] = given.dim(1);
     if (graph::checked_elements(to, x.type, label) == 0)
       return moveaxis(op::zeros_on(to, x.type, op::device_of(given), label), -1, 1);
     if (given.size() == 0)
-      throw shape_error("grid_sample: no elements to take: " + given.shape().str());
+      base::fail<shape_error>("grid_sample: no elements to take: {}", given.shape());
     const array places = op::cast(grid, x.x.dtype(), label);
     std::vector<array> at;
     for (int i = 0; i < axes; ++i) {
@@ -179,18 +175,17 @@ array roi_align(const array& given, const array& boxes, const array& images, con
     const float_operand x(given, label);
     if (op::extents_of(images, label).rank() != 1 ||
         op::extents_of(boxes, label) != shape{images.size(), 4})
-      throw shape_error("roi_align: boxes " + boxes.shape().str() + " in images " +
-                        images.shape().str());
+      base::fail<shape_error>("roi_align: boxes {} in images {}", boxes.shape(), images.shape());
     if (options.samples < 1 || !std::isfinite(options.scale))
-      throw value_error(
-          fmt::format("roi_align: {} samples, a scale of {}", options.samples, options.scale));
+      base::fail<value_error>("roi_align: {} samples, a scale of {}", options.samples,
+                              options.scale);
     const std::int64_t count = images.size();
     const shape parts = op::axis_values(size.values(), 2, 1, "size", label);
     const shape to = {count, given.dim(1), parts[0], parts[1]};
     if (graph::checked_elements(to, x.type, label) == 0)
       return op::zeros_on(to, x.type, op::device_of(given), label);
     if (given.size() == 0)
-      throw shape_error("roi_align: no elements to take: " + given.shape().str());
+      base::fail<shape_error>("roi_align: no elements to take: {}", given.shape());
     const array corners =
         op::cast(boxes, x.x.dtype(), label) * options.scale - (options.half_pixel ? 0.5 : 0.0);
     const auto along = [&](int first, int axis, shape column) {
@@ -228,8 +223,8 @@ array deform_conv2d(const array& given, const array& w, const array& offsets,
     check_elements(given, 4, 4, label);
     const float_operand x(given, label);
     if (op::extents_of(w, label).rank() != 4 || op::extents_of(offsets, label).rank() != 4)
-      throw shape_error("deform_conv2d: weights " + w.shape().str() + " and offsets " +
-                        offsets.shape().str() + " need four axes");
+      base::fail<shape_error>("deform_conv2d: weights {} and offsets {} need four axes", w.shape(),
+                              offsets.shape());
     const std::int64_t taps = graph::extent_product(w.dim(2), w.dim(3), label);
     const op::window_geometry g =
         op::resolve_windows({given.dim(2), given.dim(3)}, {w.dim(2), w.dim(3)}, options.stride,
@@ -241,8 +236,8 @@ array deform_conv2d(const array& given, const array& w, const array& offsets,
         offsets.shape() == shape{n, 2 * taps * groups, high, wide} &&
         (!options.mask || options.mask->shape() == shape{n, taps * groups, high, wide});
     if (!fits || given.size() == 0)
-      throw shape_error("deform_conv2d: input " + given.shape().str() + ", weights " +
-                        w.shape().str() + " and offsets " + offsets.shape().str() + " do not fit");
+      base::fail<shape_error>("deform_conv2d: input {}, weights {} and offsets {} do not fit",
+                              given.shape(), w.shape(), offsets.shape());
     const dtype compute = x.x.dtype();
     const array by = reshape(op::cast(offsets, compute, label), {n * groups, taps, 2, high, wide});
     // Positions of a tap without offsets: [taps, high, wide] of rows, then of columns.

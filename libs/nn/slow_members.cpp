@@ -8,8 +8,8 @@
 #include <chrono>
 #include <map>
 
+#include "base/fail.hpp"
 #include "base/log.hpp"
-#include "tutti/error.hpp"
 #include "tutti/nn/trainer.hpp"
 
 namespace tutti::nn {
@@ -35,7 +35,7 @@ kinds fastest_kinds(kinds kept, const std::function<double(const kinds&)>& secon
 device_group without_slow_members(const device_group& group, const step_maker& make) {
   if (!make) throw value_error("without_slow_members: there is no function that makes a step");
   if (group.ranks())
-    throw value_error("without_slow_members: a group over several ranks: " + group.names());
+    base::fail<value_error>("without_slow_members: a group over several ranks: {}", group.names());
   std::vector<device> first;  // of each kind
   kinds all, kind;            // kind: by member
   for (const device& member : group) {

@@ -3,15 +3,13 @@
 // The optimiser-independent parts of a training run: gradients, adopting a step, saved arrays.
 #include "tutti/nn/trainer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
-#include "tutti/error.hpp"
 #include "tutti/job.hpp"
 #include "tutti/nn/training.hpp"
 
@@ -54,7 +52,7 @@ std::vector<array> numbered(const io::named_arrays& arrays) {
   std::vector<array> out;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const auto at = arrays.find(std::to_string(i));
-    if (at == arrays.end()) throw value_error(fmt::format("{}{} is missing", optimizer_prefix, i));
+    if (at == arrays.end()) base::fail<value_error>("{}{} is missing", optimizer_prefix, i);
     out.push_back(at->second);
   }
   return out;
@@ -64,7 +62,7 @@ std::int64_t steps_of(io::named_arrays& from) {
   const auto at = from.find(std::string(steps_name));
   if (at == from.end()) throw value_error("\"steps\" is missing: not of a training run");
   const std::int64_t steps = at->second.item<std::int64_t>();
-  if (steps < 0) throw value_error(fmt::format("steps = {}", steps));
+  if (steps < 0) base::fail<value_error>("steps = {}", steps);
   from.erase(at);
   return steps;
 }
@@ -167,7 +165,7 @@ void training_run::load(const io::named_arrays& from,
     std::vector<sharded> loaded = on_group(model.ordered(rest.take(model_prefix)));
     std::vector<sharded> loaded_state = on_group(model.ordered_state(rest.take(state_prefix)));
     const std::vector<array> moments = numbered(rest.take(optimizer_prefix));
-    if (!rest.empty()) throw value_error("unknown name " + rest.begin()->first);
+    if (!rest.empty()) base::fail<value_error>("unknown name {}", rest.begin()->first);
     accept(moments, saved_steps);
     parameters = std::move(loaded);
     state = std::move(loaded_state);

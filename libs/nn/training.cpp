@@ -4,15 +4,13 @@
 // in f16 and bf16.
 #include "tutti/nn/training.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
 #include "nn/optimizer_state.hpp"
-#include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/ops.hpp"
 
@@ -24,11 +22,11 @@ namespace {
 
 void check_like(const char* op, const std::vector<array>& given, const std::vector<array>& before) {
   if (given.size() != before.size())
-    throw value_error(fmt::format("{}: {} arrays, but {} before", op, given.size(), before.size()));
+    base::fail<value_error>("{}: {} arrays, but {} before", op, given.size(), before.size());
   for (std::size_t i = 0; i < given.size(); ++i)
     if (given[i].shape() != before[i].shape())
-      throw shape_error(fmt::format("{}: array {} has shape {}, before {}", op, i,
-                                    given[i].shape().str(), before[i].shape().str()));
+      base::fail<shape_error>("{}: array {} has shape {}, before {}", op, i, given[i].shape(),
+                              before[i].shape());
 }
 
 }  // namespace
@@ -137,7 +135,7 @@ void exponential_average::load_state(std::span<const array> state, std::int64_t 
   constexpr const char* op = "exponential_average::load_state";
   detail::check_loaded(op, state);
   if (updates < 0 || state.empty() != (updates == 0))
-    throw value_error(fmt::format("{}: {} arrays after {} updates", op, state.size(), updates));
+    base::fail<value_error>("{}: {} arrays after {} updates", op, state.size(), updates);
   sums_.assign(state.begin(), state.end());
   types_.clear();  // set by the next update
   updates_ = updates;

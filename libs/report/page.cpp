@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/fail.hpp"
 #include "page_style.hpp"
 #include "text.hpp"
 #include "tutti/data/image_files.hpp"
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
 
 namespace tutti::report {
 namespace {
@@ -67,12 +67,12 @@ constexpr std::int64_t least_pixels = 96;  // of the longer side, as shown
 void check_picture(const host_array& pixels) {
   const shape& extents = pixels.shape();
   if (pixels.dtype() != dtype::u8)
-    throw dtype_error(fmt::format("page: pictures are u8, not {}", name(pixels.dtype())));
+    base::fail<dtype_error>("page: pictures are u8, not {}", pixels.dtype());
   const std::int64_t channels = extents.rank() == 3 ? extents[2] : 1;
   if (extents.rank() < 2 || extents.rank() > 3 || pixels.size() == 0 ||
       (channels != 1 && channels != 3 && channels != 4))
-    throw shape_error(fmt::format(
-        "page: a picture is [height, width] or [height, width, 1, 3 or 4], not {}", extents.str()));
+    base::fail<shape_error>(
+        "page: a picture is [height, width] or [height, width, 1, 3 or 4], not {}", extents);
 }
 
 std::string image_of(const picture& shown) {

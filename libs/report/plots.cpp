@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/fail.hpp"
 #include "svg.hpp"
 #include "text.hpp"
-#include "tutti/error.hpp"
 
 namespace tutti::report {
 
@@ -33,10 +33,9 @@ struct bounds {
 bounds measure(std::string_view op, std::span<const series> all, bool log_y) {
   bounds b;
   for (const series& s : all) {
-    if (s.x.size() != s.y.size()) {
-      throw value_error(fmt::format("{}: series {} has {} x values for {} y values", op, s.name,
-                                    s.x.size(), s.y.size()));
-    }
+    if (s.x.size() != s.y.size())
+      base::fail<value_error>("{}: series {} has {} x values for {} y values", op, s.name,
+                              s.x.size(), s.y.size());
     for (std::size_t i = 0; i < s.x.size(); ++i) {
       if (!drawable(s, i, log_y)) continue;
       b.x_low = std::min(b.x_low, s.x[i]);
@@ -45,7 +44,7 @@ bounds measure(std::string_view op, std::span<const series> all, bool log_y) {
       b.y_high = std::max(b.y_high, s.y[i]);
     }
   }
-  if (!(b.x_low <= b.x_high)) throw value_error(fmt::format("{}: no point that can be drawn", op));
+  if (!(b.x_low <= b.x_high)) base::fail<value_error>("{}: no point that can be drawn", op);
   return b;
 }
 
@@ -83,16 +82,14 @@ std::string plot_of(std::string_view op, std::span<const series> all, const plot
   for (std::size_t i = 0; i < all.size(); ++i) {
     const shapes drawn = shapes_of(all[i], x, y, options.log_y, points ? 3.2 : 2.6);
     if (drawn.path.empty()) continue;
-    if (!points) {
+    if (!points)
       out.add(
           fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" "
                       "stroke-linejoin=\"round\" stroke-linecap=\"round\"/>\n",
                       drawn.path, color_of(i)));
-    }
-    if (points || all[i].x.size() <= most_markers) {
+    if (points || all[i].x.size() <= most_markers)
       out.add(fmt::format("<g fill=\"{}\"{}>{}</g>\n", color_of(i),
                           points ? " fill-opacity=\"0.75\"" : "", drawn.circles));
-    }
   }
   out.legend(all, points);
   return out.finish();
@@ -141,16 +138,15 @@ struct cells {
 
 void check_cells(std::string_view op, std::size_t values, std::int64_t rows, std::int64_t columns) {
   if (rows < 1 || columns < 1 || rows > most_cells / columns)
-    throw value_error(
-        fmt::format("{}: {} x {} cells, expected 1 to {}", op, rows, columns, most_cells));
+    base::fail<value_error>("{}: {} x {} cells, expected 1 to {}", op, rows, columns, most_cells);
   if (values != static_cast<std::size_t>(rows * columns))
-    throw shape_error(fmt::format("{}: {} values for {} x {} cells", op, values, rows, columns));
+    base::fail<shape_error>("{}: {} values for {} x {} cells", op, values, rows, columns);
 }
 
 void check_names(std::string_view op, std::string_view of, const std::vector<std::string>& names,
                  std::int64_t extent) {
   if (!names.empty() && names.size() != static_cast<std::size_t>(extent))
-    throw shape_error(fmt::format("{}: {} names for {} {}", op, names.size(), extent, of));
+    base::fail<shape_error>("{}: {} names for {} {}", op, names.size(), extent, of);
 }
 
 void names_beside(svg& out, const std::vector<std::string>& names) {
@@ -201,7 +197,7 @@ void scale(svg& out, double low, double high) {
 std::string bar_plot(const std::vector<std::string>& names, std::span<const double> values,
                      const plot_options& options) {
   if (names.size() != values.size())
-    throw shape_error(fmt::format("bar_plot: {} names for {} values", names.size(), values.size()));
+    base::fail<shape_error>("bar_plot: {} names for {} values", names.size(), values.size());
   margins around = around_names(options, {}, names, 24);
   svg out("bar_plot", options, around);
   double low = 0, high = 0;
@@ -265,7 +261,7 @@ std::string confusion_plot(std::span<const std::int64_t> counts,
     const auto of_row = counts.subspan(row * names.size(), names.size());
     double sum = 0;
     for (const std::int64_t count : of_row) {
-      if (count < 0) throw value_error(fmt::format("confusion_plot: a count of {}", count));
+      if (count < 0) base::fail<value_error>("confusion_plot: a count of {}", count);
       sum += static_cast<double>(count);
     }
     for (const std::int64_t count : of_row) {

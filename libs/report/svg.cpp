@@ -10,8 +10,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "text.hpp"
-#include "tutti/error.hpp"
 
 namespace tutti::report {
 
@@ -130,10 +130,9 @@ void axis::log_ticks() {
 
 svg::svg(std::string_view op, const plot_options& options, const margins& around)
     : options_(options), around_(around) {
-  if (options.width < 240 || options.height < 200) {
-    throw value_error(
-        fmt::format("{}: {}x{} is too small, at least 240x200", op, options.width, options.height));
-  }
+  if (options.width < 240 || options.height < 200)
+    base::fail<value_error>("{}: {}x{} is too small, at least 240x200", op, options.width,
+                            options.height);
   text_ = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tutti-plot\" role=\"img\" width=\"{0}\" "

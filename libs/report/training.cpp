@@ -11,8 +11,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "base/fail.hpp"
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
 #include "tutti/job.hpp"
 #include "tutti/report/plots.hpp"
 
@@ -199,7 +199,7 @@ void training_report::add_device(const device& used) {
 void training_report::add_example(host_array pixels, std::int64_t truth, std::int64_t answer) {
   const auto name = [&](std::int64_t number) {
     if (number < 0 || number >= static_cast<std::int64_t>(classes.size()))
-      throw index_error(fmt::format("training_report: class {} of {}", number, classes.size()));
+      base::fail<index_error>("training_report: class {} of {}", number, classes.size());
     return classes[static_cast<std::size_t>(number)];
   };
   const bool is_right = truth == answer;
@@ -210,15 +210,15 @@ void training_report::add_example(host_array pixels, std::int64_t truth, std::in
 
 void training_report::save(const fs::path& folder) const {
   if (!confusion.empty() && confusion.size() != classes.size() * classes.size())
-    throw shape_error(
-        fmt::format("training_report: {} counts for {} classes", confusion.size(), classes.size()));
+    base::fail<shape_error>("training_report: {} counts for {} classes", confusion.size(),
+                            classes.size());
   const plots drawn = plots_of(*this);
   const std::string html = page_of(*this, drawn).html(), json = metrics_of(*this).json();
   std::error_code code;
   fs::create_directories(folder, code);
   if (code || !fs::is_directory(folder, code))
-    throw io_error(fmt::format("training_report: cannot make the folder {}: {}", folder.string(),
-                               code ? code.message() : "a file has that name"));
+    base::fail<io_error>("training_report: cannot make the folder {}: {}", folder.string(),
+                         code ? code.message() : "a file has that name");
   for (const auto& [name, text] :
        {std::pair<const char*, const std::string&>{"loss.svg", drawn.loss},
         {"accuracy.svg", drawn.accuracy},

@@ -2,10 +2,10 @@
 //
 // Convolution along any axes: with the convolution operator, with sums over views of windows, or
 // with Fourier transforms.
-#include <fmt/format.h>
 
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "tutti/convolution.hpp"
 #include "tutti/extension.hpp"
@@ -57,16 +57,15 @@ convolution_extents extents_along(const convolution_call& c, convolution_mode mo
     e.a.push_back(c.a.dim(axis));
     e.v.push_back(c.v.dim(axis));
   }
-  if (mode > convolution_mode::valid)
-    throw value_error(fmt::format("{}: unknown mode {}", op, static_cast<int>(mode)));
+  base::require_known(op, "mode", mode, convolution_mode::valid);
   if (mode == convolution_mode::valid && !covers(e.a, e.v) && !covers(e.v, e.a))
-    throw shape_error(fmt::format("{}: of {} and {} neither lies within the other", op,
-                                  c.a.shape().str(), c.v.shape().str()));
+    base::fail<shape_error>("{}: of {} and {} neither lies within the other", op, c.a.shape(),
+                            c.v.shape());
   for (int i = 0; i < c.axes.rank(); ++i) {
     const std::int64_t m = e.a[i], n = e.v[i];
     if (m == 0 || n == 0)
-      throw shape_error(fmt::format("{}: no elements along axis {} of {} and {}", op, c.axes[i],
-                                    c.a.shape().str(), c.v.shape().str()));
+      base::fail<shape_error>("{}: no elements along axis {} of {} and {}", op, c.axes[i],
+                              c.a.shape(), c.v.shape());
     const std::int64_t full = graph::extent_sum(m, n - 1, op);
     e.out.push_back(mode == convolution_mode::full   ? full
                     : mode == convolution_mode::same ? m
@@ -85,8 +84,8 @@ convolution_call resolve_convolution(const array& a, const array& v,
   convolution_call c{op::cast(a, type, op), op::cast(v, type, op), options.axes.axes(), {}, {}};
   const int rank = c.a.ndim();
   if (c.v.ndim() != rank)
-    throw shape_error(fmt::format("{}: {} and {} have not the same number of axes", op,
-                                  c.a.shape().str(), c.v.shape().str()));
+    base::fail<shape_error>("{}: {} and {} have not the same number of axes", op, c.a.shape(),
+                            c.v.shape());
   options.axes.mask(rank, op);
   if (!options.axes.given())
     for (int i = 0; i < rank; ++i) c.axes.push_back(i);
@@ -212,11 +211,10 @@ bool transforms_are_faster(const convolution_call& c) {
 array convolve_resolved(convolution_call c, const convolve_options& options, const char* op) {
   if (c.result.size() == 0) return op::zeros_on(c.result, c.a.dtype(), op::device_of(c.a), op);
   const bool is_valid = options.mode == convolution_mode::valid;
-  if (options.method > convolution_method::fourier)
-    throw value_error(fmt::format("{}: unknown method {}", op, static_cast<int>(options.method)));
+  base::require_known(op, "method", options.method, convolution_method::fourier);
   if (options.method == convolution_method::fourier) {
     if (is_integral(c.a.dtype()))
-      throw dtype_error(fmt::format("{}: no Fourier transforms of {}", op, name(c.a.dtype())));
+      base::fail<dtype_error>("{}: no Fourier transforms of {}", op, c.a.dtype());
     return by_transforms(c, is_valid, op);
   }
   if (options.method == convolution_method::automatic && transforms_are_faster(c))

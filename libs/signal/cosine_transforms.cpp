@@ -2,12 +2,12 @@
 //
 // Cosine transforms by Fourier transforms of the same elements in another order (J. Makhoul, "A
 // fast cosine transform in one and two dimensions", IEEE ASSP 28, 1980).
-#include <fmt/format.h>
 
 #include <cmath>
 #include <complex>
 #include <numbers>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "signal/windows.hpp"
 #include "tutti/extension.hpp"
@@ -104,16 +104,8 @@ array end_weights(const array& x, double all, double first, double last) {
 }
 
 array unscaled(const array& x, int type) {
-  switch (type) {
-    case 1:
-      return type_1(x);
-    case 2:
-      return type_2(x);
-    case 3:
-      return type_3(x);
-    default:
-      return type_4(x);
-  }
+  constexpr array (*types[])(const array&) = {type_1, type_2, type_3, type_4};
+  return types[type - 1](x);
 }
 
 array orthogonal(array x, int type, double points) {
@@ -130,17 +122,17 @@ array transformed(const array& given, int type, const fft::length& n, integer ax
                   bool inverse, const char* op) {
   const dtype real = op::real_floating_type_of(given, op);
   if (real == dtype::f16 || real == dtype::bf16)
-    throw dtype_error(fmt::format("{}: {} is not supported; convert to f32", op, name(real)));
-  if (type < 1 || type > 4) throw value_error(fmt::format("{}: unknown type {}", op, type));
+    base::fail<dtype_error>("{}: {} is not supported; convert to f32", op, real);
+  if (type < 1 || type > 4) base::fail<value_error>("{}: unknown type {}", op, type);
   if (by > fft::norm::forward)
-    throw value_error(
-        fmt::format("{}: norm {} is none of backward, ortho, forward", op, static_cast<int>(by)));
+    base::fail<value_error>("{}: norm {} is none of backward, ortho, forward", op,
+                            static_cast<int>(by));
   const array x = op::cast(given, real, op);
   const op::along at(x.shape(), axis, op);
   const std::int64_t count = n ? std::int64_t{*n} : at.length;
   if (count < (type == 1 ? 2 : 1))
-    throw value_error(fmt::format("{}: type {} of {} elements along axis {} of {}", op, type, count,
-                                  at.axis, x.shape().str()));
+    base::fail<value_error>("{}: type {} of {} elements along axis {} of {}", op, type, count,
+                            at.axis, x.shape());
   shape to = x.shape();
   to[at.axis] = count;
   // The longest of the transforms used.

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Filter coefficients, in f64 on the host.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
 
+#include "base/fail.hpp"
 #include "signal/windows.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 
 namespace tutti::signal {
@@ -20,14 +19,14 @@ using point = std::complex<double>;
 constexpr double pi = std::numbers::pi;
 
 std::vector<double> tap_list(std::int64_t taps, const char* op) {
-  if (taps < 1) throw value_error(fmt::format("{}: {} taps", op, taps));
+  if (taps < 1) base::fail<value_error>("{}: {} taps", op, taps);
   graph::checked_elements({taps}, dtype::f64, op);
   return detail::host_vector<double>(op, static_cast<std::uint64_t>(taps));
 }
 
 double checked_half_rate(double rate, const char* op) {
   if (!(rate > 0) || !std::isfinite(rate))
-    throw value_error(fmt::format("{}: the rate is {}, must be positive and finite", op, rate));
+    base::fail<value_error>("{}: the rate is {}, must be positive and finite", op, rate);
   return rate / 2;
 }
 
@@ -38,11 +37,11 @@ std::vector<double> checked_cutoffs(const std::vector<double>& cutoffs, double r
   std::vector<double> parts;
   for (const double f : cutoffs) {
     if (!(f > 0 && f < half))
-      throw value_error(fmt::format("{}: a cutoff of {}, must lie within (0, {})", op, f, half));
+      base::fail<value_error>("{}: a cutoff of {}, must lie within (0, {})", op, f, half);
     parts.push_back(f / half);
     if (parts.size() > 1 && !(parts.back() > parts[parts.size() - 2]))
-      throw value_error(
-          fmt::format("{}: cutoffs {} and {} do not ascend", op, cutoffs[parts.size() - 2], f));
+      base::fail<value_error>("{}: cutoffs {} and {} do not ascend", op, cutoffs[parts.size() - 2],
+                              f);
   }
   return parts;
 }
@@ -58,8 +57,8 @@ std::vector<double> firwin(integer taps, const std::vector<double>& cutoffs,
   if (edges.empty()) throw value_error("firwin: no cutoffs");
   const bool pass_half = options.pass_zero == (edges.size() % 2 == 0);
   if (pass_half && taps % 2 == 0)
-    throw value_error(fmt::format("firwin: {} taps have no gain at half the rate, which passes",
-                                  std::int64_t{taps}));
+    base::fail<value_error>("firwin: {} taps have no gain at half the rate, which passes",
+                            std::int64_t{taps});
   if (options.pass_zero) edges.insert(edges.begin(), 0);
   if (pass_half) edges.push_back(1);
   const auto w = op::window_values(options.shape, taps, symmetry::symmetric, "firwin");
@@ -84,18 +83,18 @@ std::vector<double> firwin2(integer taps, const std::vector<double>& frequencies
   const double half = checked_half_rate(rate, "firwin2");
   const std::size_t count = frequencies.size();
   if (count < 2 || gains.size() != count || frequencies.front() != 0 || frequencies.back() != half)
-    throw value_error(fmt::format("firwin2: {} frequencies for {} gains, must go from 0 to {}",
-                                  count, gains.size(), half));
+    base::fail<value_error>("firwin2: {} frequencies for {} gains, must go from 0 to {}", count,
+                            gains.size(), half);
   for (std::size_t i = 0; i < count; ++i) {
-    if (!std::isfinite(gains[i])) throw value_error(fmt::format("firwin2: a gain of {}", gains[i]));
+    if (!std::isfinite(gains[i])) base::fail<value_error>("firwin2: a gain of {}", gains[i]);
     if ((i > 0 && !(frequencies[i] >= frequencies[i - 1])) ||
         (i > 0 && frequencies[i] == frequencies[i - 1] &&
          (i == 1 || i == count - 1 || frequencies[i] == frequencies[i - 2])))
-      throw value_error(fmt::format("firwin2: frequency {} does not ascend", frequencies[i]));
+      base::fail<value_error>("firwin2: frequency {} does not ascend", frequencies[i]);
   }
   if (taps % 2 == 0 && gains.back() != 0)
-    throw value_error(fmt::format("firwin2: {} taps have no gain at half the rate, not {}",
-                                  std::int64_t{taps}, gains.back()));
+    base::fail<value_error>("firwin2: {} taps have no gain at half the rate, not {}",
+                            std::int64_t{taps}, gains.back());
   std::size_t intervals = 1;
   while (intervals < h.size()) intervals *= 2;
   // The gain at each frequency of the grid; at a step that just before it, and also just after it
@@ -185,13 +184,11 @@ void add_sections(sections& out, point p, bool real_pole, band kind, const edges
 sections butter(integer order, const std::vector<double>& cutoffs, band kind, double rate) {
   const std::int64_t n = order;
   // Beyond it, sections with low Q attenuate the edge too much for those with high Q to restore it.
-  if (n < 1 || n > 100)
-    throw value_error(fmt::format("butter: the order is {}, must be 1 to 100", n));
-  if (kind > band::bandstop)
-    throw value_error(fmt::format("butter: unknown band {}", static_cast<int>(kind)));
+  if (n < 1 || n > 100) base::fail<value_error>("butter: the order is {}, must be 1 to 100", n);
+  base::require_known("butter", "band", kind, band::bandstop);
   const std::size_t edges = kind == band::lowpass || kind == band::highpass ? 1 : 2;
   if (cutoffs.size() != edges)
-    throw value_error(fmt::format("butter: {} cutoffs, must be {}", cutoffs.size(), edges));
+    base::fail<value_error>("butter: {} cutoffs, must be {}", cutoffs.size(), edges);
   const std::vector<double> parts = checked_cutoffs(cutoffs, rate, "butter");
   const auto warped = [&](std::size_t i) { return 4 * std::tan(pi * parts[i] / 2); };
   const edges_in_s e{warped(0), edges == 2 ? warped(1) : 0};

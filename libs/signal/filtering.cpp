@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "signal/recurrences.hpp"
 #include "signal/windows.hpp"
@@ -35,8 +36,8 @@ coefficients checked_coefficients(const std::vector<double>& b, const std::vecto
   const auto is_bad = [](double v) { return !std::isfinite(v); };
   if (b.empty() || a.empty() || a[0] == 0 || std::any_of(b.begin(), b.end(), is_bad) ||
       std::any_of(a.begin(), a.end(), is_bad))
-    throw value_error(fmt::format("{}: coefficients {} / {}, must be finite, with a[0] not 0", op,
-                                  listed(b), listed(a)));
+    base::fail<value_error>("{}: coefficients {} / {}, must be finite, with a[0] not 0", op,
+                            listed(b), listed(a));
   coefficients c{b, a, a.size() > 1};
   const std::size_t count = std::max(b.size(), a.size());
   c.b.resize(count);
@@ -65,7 +66,7 @@ op::linear_filter filter_of(const sections& sos, std::string_view op) {
   std::vector<coefficients> all;
   for (const section& s : sos)
     all.push_back(checked_coefficients({s[0], s[1], s[2]}, {s[3], s[4], s[5]}, op));
-  if (all.empty()) throw value_error(std::string(op) + ": no sections");
+  if (all.empty()) base::fail<value_error>("{}: no sections", op);
   const auto order = 2 * static_cast<std::int64_t>(all.size());
   return {order, [all = std::move(all)](double x, std::vector<double>& s) {
             for (std::size_t i = 0; i < all.size(); ++i)
@@ -127,8 +128,7 @@ shape state_shape(const line_call& c, std::int64_t order) {
 
 void check_state(const array& state, const shape& wanted, std::string_view op) {
   if (op::extents_of(state, op) != wanted)
-    throw shape_error(
-        fmt::format("{}: a state {}, must be {}", op, state.shape().str(), wanted.str()));
+    base::fail<shape_error>("{}: a state {}, must be {}", op, state.shape(), wanted);
 }
 
 }  // namespace
@@ -149,9 +149,7 @@ array lfilter(const std::vector<double>& b, const std::vector<double>& a, const 
     const dtype real = real_dtype(graph::compute_dtype(type));
     const array h = op::host_numbers(y.device(), first, column, real, "lfilter");
     const array whole = convolve(y, op::cast(h, type, "lfilter"), {.axes = along});
-    std::vector<slice> part(static_cast<std::size_t>(along) + 1);
-    part.back() = {0, y.dim(along), 1};
-    return slice_view(whole, part);
+    return op::part_along(whole, along, 0, y.dim(along));
   });
 }
 
@@ -210,8 +208,7 @@ namespace {
 std::vector<double> settled_state(const coefficients& c, std::string_view op) {
   double above = 0, below = 0;
   for (std::size_t i = 0; i < c.b.size(); ++i) above += c.b[i], below += c.a[i];
-  if (below == 0)
-    throw value_error(std::string(op) + ": a filter with a pole at 1 does not settle");
+  if (below == 0) base::fail<value_error>("{}: a filter with a pole at 1 does not settle", op);
   const double gain = above / below;
   std::vector<double> state(static_cast<std::size_t>(c.order()));
   double last = 0;
@@ -225,11 +222,11 @@ array both_ways(const op::linear_filter& filter, const std::vector<double>& sett
                 std::int64_t edge, const array& x, integer axis, std::string_view op) {
   const line_call c = as_lines(x, axis, op);
   if (c.length <= edge)
-    throw value_error(fmt::format("{}: {} elements along axis {} of {}, must be more than {}", op,
-                                  c.length, c.axis, c.extents.str(), edge));
+    base::fail<value_error>("{}: {} elements along axis {} of {}, must be more than {}", op,
+                            c.length, c.axis, c.extents.str(), edge);
   if (c.rows == 0) return c.x;
   const auto part = [](const array& a, std::int64_t from, std::int64_t to) {
-    return a({slice{}, slice{from, to, 1}});
+    return op::part_along(a, 1, from, to);
   };
   array y = c.x;
   if (edge > 0) {
@@ -282,12 +279,10 @@ array preemphasis(const array& given, double coefficient, integer axis) {
     const array x = op::cast(given, graph::compute_dtype(type), "preemphasis");
     const int along = normalize_axis(axis, x.ndim(), "preemphasis");
     if (x.dim(along) < 2) return op::cast(x, type, "preemphasis");
-    std::vector<slice> first(static_cast<std::size_t>(along) + 1), later = first, earlier = first;
-    first.back() = {0, 1, 1};
-    later.back() = {1, {}, 1};
-    earlier.back() = {{}, -1, 1};
-    const array rest = slice_view(x, later) - slice_view(x, earlier) * coefficient;
-    return op::cast(concatenate({slice_view(x, first), rest}, along), type, "preemphasis");
+    const array earlier = op::part_along(x, along, {}, -1);
+    const array rest = op::part_along(x, along, 1, {}) - earlier * coefficient;
+    return op::cast(concatenate({op::part_along(x, along, 0, 1), rest}, along), type,
+                    "preemphasis");
   });
 }
 

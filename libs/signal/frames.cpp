@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Frames of a signal, their sums, and transforms of frames.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "signal/windows.hpp"
 #include "tutti/grad.hpp"
@@ -17,16 +17,10 @@ using base::named;
 
 namespace {
 
-std::vector<slice> slices_along(int axis, const slice& range) {
-  std::vector<slice> all(static_cast<std::size_t>(axis) + 1);
-  all.back() = range;
-  return all;
-}
-
 // `length` elements along the last axis: truncated or padded with zeros.
 array fitted_last(const array& a, std::int64_t length) {
   const std::int64_t there = a.dim(-1);
-  if (there >= length) return slice_view(a, slices_along(a.ndim() - 1, {0, length, 1}));
+  if (there >= length) return op::part_along(a, a.ndim() - 1, 0, length);
   std::vector<pad_width> widths(static_cast<std::size_t>(a.ndim()));
   widths.back() = {0, length - there};
   return pad(a, widths);
@@ -71,7 +65,7 @@ array sum_of_frames(const array& frames, std::int64_t hop, std::int64_t total) {
 // The checks of lengths and hops for frame() and its adjoint.
 void check_frames(std::int64_t length, std::int64_t hop, const char* op) {
   if (length < 1 || hop < 1)
-    throw value_error(fmt::format("{}: frames of {} elements, {} apart", op, length, hop));
+    base::fail<value_error>("{}: frames of {} elements, {} apart", op, length, hop);
 }
 
 array frames_of(const array& x, std::int64_t length, std::int64_t hop, int axis) {
@@ -98,10 +92,10 @@ array frame(const array& given, integer length, integer hop, integer along) {
     const shape extents = op::extents_of(given, "frame");
     const int axis = normalize_axis(along, extents.rank(), "frame");
     if (length > extents[axis])
-      throw shape_error(fmt::format("frame: frames of {} elements along axis {} of {}",
-                                    std::int64_t{length}, axis, extents.str()));
+      base::fail<shape_error>("frame: frames of {} elements along axis {} of {}",
+                              std::int64_t{length}, axis, extents);
     if (extents.rank() == max_rank)
-      throw shape_error("frame: no room for another axis beside " + extents.str());
+      base::fail<shape_error>("frame: no room for another axis beside {}", extents);
     const array x = op::cast(given, op::type_of(given, "frame"), "frame");
     if (x.size() == 0 || !graph::is_differentiated(x)) return frames_of(x, length, hop, axis);
     using arrays = std::vector<array>;
@@ -130,11 +124,11 @@ array overlap_add(const array& given, integer hop, integer along) {
   return named("overlap_add", [&]() -> array {
     const shape extents = op::extents_of(given, "overlap_add");
     if (extents.rank() < 2 || extents.back() == 0)
-      throw shape_error("overlap_add: " + extents.str() + " has no frames");
+      base::fail<shape_error>("overlap_add: {} has no frames", extents);
     const std::int64_t length = extents.back(), apart = hop;
     check_frames(length, apart, "overlap_add");
     const int axis = normalize_axis(along, extents.rank() - 1, "overlap_add");
-    if (extents[axis] == 0) throw shape_error("overlap_add: " + extents.str() + " has no frames");
+    if (extents[axis] == 0) base::fail<shape_error>("overlap_add: {} has no frames", extents);
     // With a single frame the hop is irrelevant.
     const std::int64_t step = extents[axis] == 1 ? std::min(apart, length) : apart;
     const dtype type =
@@ -176,13 +170,11 @@ short_time resolve_frames(const array& x, std::int64_t n_fft, const stft_options
     return {n_fft, hop, op::host_numbers(x.device(), values, {n_fft}, type, op)};
   }
   const dtype given = op::floating_type_of(options.window, op);
-  if (is_complex(given))
-    throw dtype_error(fmt::format("{}: the window is {}, must be real", op, name(given)));
+  if (is_complex(given)) base::fail<dtype_error>("{}: the window is {}, must be real", op, given);
   const array w = op::cast(options.window, given, op);
   if (w.ndim() != 1 || w.size() == 0 || w.size() > n_fft)
-    throw shape_error(
-        fmt::format("{}: a window {} for transforms of {} points, must have 1 to {} values", op,
-                    w.shape().str(), n_fft, n_fft));
+    base::fail<shape_error>("{}: a window {} for transforms of {} points, must have 1 to {} values",
+                            op, w.shape(), n_fft, n_fft);
   const std::int64_t before = (n_fft - w.size()) / 2;
   const array whole = pad(w, {{before, n_fft - w.size() - before}});
   return {n_fft, hop, op::cast(whole, type, op)};
@@ -192,7 +184,7 @@ short_time resolve_frames(const array& x, std::int64_t n_fft, const stft_options
 array as_signal(const array& x, const char* op) {
   const dtype type = op::floating_type_of(x, op);
   if (type == dtype::f16 || type == dtype::bf16)
-    throw dtype_error(fmt::format("{}: {} is not supported; convert to f32", op, name(type)));
+    base::fail<dtype_error>("{}: {} is not supported; convert to f32", op, type);
   const array y = op::cast(x, type, op);
   normalize_axis(-1, y.ndim(), op);
   return y;
@@ -223,9 +215,9 @@ array istft(const array& given, integer n_fft, const stft_options& options, fft:
     const short_time how = resolve_frames(z, n_fft, options, "istft");
     const bool half = z.ndim() >= 2 && z.dim(-2) == how.n_fft / 2 + 1;
     if (z.ndim() < 2 || (!half && z.dim(-2) != how.n_fft))
-      throw shape_error(fmt::format("istft: {} is not [..., {} or {}, frames]", z.shape().str(),
-                                    how.n_fft / 2 + 1, how.n_fft));
-    if (z.dim(-1) == 0) throw shape_error("istft: " + z.shape().str() + " has no frames");
+      base::fail<shape_error>("istft: {} is not [..., {} or {}, frames]", z.shape(),
+                              how.n_fft / 2 + 1, how.n_fft);
+    if (z.dim(-1) == 0) base::fail<shape_error>("istft: {} has no frames", z.shape());
     const array turned = swapaxes(z, -1, -2);
     const array frames = half ? fft::irfft(turned, how.n_fft) : fft::ifft(turned);
     array y = overlap_add(frames * how.window, how.hop);
@@ -234,9 +226,9 @@ array istft(const array& given, integer n_fft, const stft_options& options, fft:
     const array is_zero = envelope <= finfo(envelope.dtype()).smallest_normal;
     y = y / where(is_zero, 1, envelope);
     const std::int64_t edge = options.center ? how.n_fft / 2 : 0, covered = y.dim(-1);
-    if (edge > 0) y = slice_view(y, slices_along(y.ndim() - 1, {std::min(edge, covered), {}, 1}));
+    if (edge > 0) y = op::part_along(y, y.ndim() - 1, std::min(edge, covered), {});
     if (length && *length < 0)
-      throw value_error(fmt::format("istft: a length of {}", std::int64_t{*length}));
+      base::fail<value_error>("istft: a length of {}", std::int64_t{*length});
     return fitted_last(
         y, length ? std::int64_t{*length} : std::max<std::int64_t>(covered - 2 * edge, 0));
   });
@@ -244,7 +236,7 @@ array istft(const array& given, integer n_fft, const stft_options& options, fft:
 
 array spectrogram(const array& x, integer n_fft, const stft_options& options, double power) {
   if (!(power > 0) || !std::isfinite(power))
-    throw value_error(fmt::format("spectrogram: the power is {}", power));
+    base::fail<value_error>("spectrogram: the power is {}", power);
   return named("spectrogram", [&] {
     const array z = stft(x, n_fft, options);
     if (power == 2) return square(real(z)) + square(imag(z));

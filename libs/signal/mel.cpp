@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Spectra in mel bands, and their cepstral coefficients.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "signal/windows.hpp"
 #include "tutti/contractions.hpp"
@@ -39,12 +39,11 @@ std::vector<double> mel_triangles(double rate, std::int64_t n_fft, const mel_opt
                                   const char* op) {
   const double high = how.high.value_or(rate / 2);
   if (!(rate > 0) || !std::isfinite(rate) || n_fft < 1 || how.bands < 1)
-    throw value_error(
-        fmt::format("{}: {} bands of {} points at a rate of {}", op, how.bands, n_fft, rate));
+    base::fail<value_error>("{}: {} bands of {} points at a rate of {}", op, how.bands, n_fft,
+                            rate);
   if (!(how.low >= 0 && how.low < high) || !std::isfinite(high))
-    throw value_error(fmt::format("{}: bands from {} to {} Hz", op, how.low, high));
-  if (how.scale > mel_scale::htk)
-    throw value_error(fmt::format("{}: unknown scale {}", op, static_cast<int>(how.scale)));
+    base::fail<value_error>("{}: bands from {} to {} Hz", op, how.low, high);
+  base::require_known(op, "scale", how.scale, mel_scale::htk);
   const std::int64_t frequencies = n_fft / 2 + 1;
   graph::checked_elements({how.bands, frequencies}, dtype::f64, op);
   auto edges = detail::host_vector<double>(op, static_cast<std::uint64_t>(how.bands) + 2);
@@ -99,12 +98,12 @@ array mel_spectrogram(const array& x, double rate, integer n_fft, const stft_opt
 array power_to_db(const array& given, double reference, double least, std::optional<double> range) {
   return named("power_to_db", [&]() -> array {
     if (!std::isfinite(reference))
-      throw value_error(fmt::format("power_to_db: the reference is {}, must be finite", reference));
+      base::fail<value_error>("power_to_db: the reference is {}, must be finite", reference);
     if (!(least > 0) || !std::isfinite(least))
-      throw value_error(
-          fmt::format("power_to_db: the least power is {}, must be positive and finite", least));
+      base::fail<value_error>("power_to_db: the least power is {}, must be positive and finite",
+                              least);
     if (range && !(*range >= 0))
-      throw value_error(fmt::format("power_to_db: a range of {} dB, must not be negative", *range));
+      base::fail<value_error>("power_to_db: a range of {} dB, must not be negative", *range);
     const dtype type = op::real_floating_type_of(given, "power_to_db");
     const array s = op::cast(given, graph::compute_dtype(type), "power_to_db");
     if (s.size() == 0) return op::cast(s, type, "power_to_db");
@@ -119,13 +118,11 @@ array mfcc(const array& x, double rate, integer n_fft, const mfcc_options& optio
   return named("mfcc", [&] {
     const std::int64_t count = options.coefficients;
     if (count < 1 || count > options.mel.bands || !(options.lifter >= 0))
-      throw value_error(fmt::format("mfcc: {} coefficients of {} bands, lifter {}", count,
-                                    options.mel.bands, options.lifter));
+      base::fail<value_error>("mfcc: {} coefficients of {} bands, lifter {}", count,
+                              options.mel.bands, options.lifter);
     const array s = power_to_db(mel_spectrogram(x, rate, n_fft, options.frames, options.mel));
     const array all = dct(s, 2, {}, -2, fft::norm::ortho);
-    std::vector<slice> part(static_cast<std::size_t>(all.ndim()) - 1);
-    part.back() = {0, count, 1};
-    const array y = slice_view(all, part);
+    const array y = op::part_along(all, all.ndim() - 2, 0, count);
     if (options.lifter == 0) return y;
     auto weights = detail::host_vector<double>("mfcc", static_cast<std::uint64_t>(count));
     for (std::size_t i = 0; i < weights.size(); ++i)

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Resampling: by Fourier transforms, and by polyphase filters.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "signal/windows.hpp"
 #include "tutti/contractions.hpp"
 #include "tutti/convolution.hpp"
-#include "tutti/error.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/host_memory.hpp"
 
@@ -68,12 +67,12 @@ array resample(const array& given, integer count, integer axis) {
   return named("resample", [&] {
     const dtype type = op::floating_type_of(given, "resample");
     if (type == dtype::f16 || type == dtype::bf16)
-      throw dtype_error(fmt::format("resample: {} is not supported; convert to f32", name(type)));
+      base::fail<dtype_error>("resample: {} is not supported; convert to f32", type);
     const array x = op::cast(given, type, "resample");
     const op::along at(x.shape(), axis, "resample");
     if (count < 1 || at.length == 0)
-      throw value_error(fmt::format("resample: {} elements of axis {} of {}", std::int64_t{count},
-                                    at.axis, x.shape().str()));
+      base::fail<value_error>("resample: {} elements of axis {} of {}", std::int64_t{count},
+                              at.axis, x.shape());
     shape to = x.shape();
     to[at.axis] = count;
     if (graph::checked_elements(to, complex_dtype(type), "resample") == 0)
@@ -246,8 +245,8 @@ array resample_poly(const array& given, integer up, integer down, integer axis) 
   return named("resample_poly", [&]() -> array {
     constexpr std::int64_t most = std::int64_t{1} << 20;
     if (up < 1 || down < 1 || up > most || down > most)
-      throw value_error(fmt::format("resample_poly: factors {} / {}, must lie in [1, 2^20]",
-                                    std::int64_t{up}, std::int64_t{down}));
+      base::fail<value_error>("resample_poly: factors {} / {}, must lie in [1, 2^20]",
+                              std::int64_t{up}, std::int64_t{down});
     const dtype type = op::floating_type_of(given, "resample_poly");
     const array x = op::cast(given, graph::compute_dtype(type), "resample_poly");
     const int along = normalize_axis(axis, x.ndim(), "resample_poly");

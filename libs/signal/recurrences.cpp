@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "signal/recurrences.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/fail.hpp"
 #include "signal/windows.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/movement.hpp"
@@ -319,7 +318,7 @@ class recurrence {
   array upload(const host_matrix& m) const {
     for (const double value : m.values)
       if (!std::isfinite(value))
-        throw value_error(fmt::format("{}: the response of an unstable filter overflows", op_));
+        base::fail<value_error>("{}: the response of an unstable filter overflows", op_);
     return host_numbers(like_.device(), m.values, {m.rows, m.columns}, real_dtype(like_.dtype()),
                         op_);
   }

@@ -3,12 +3,11 @@
 // Windows, computed on the host.
 #include "signal/windows.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <initializer_list>
 #include <numbers>
 
+#include "base/fail.hpp"
 #include "tutti/extension.hpp"
 #include "tutti/host_memory.hpp"
 
@@ -68,16 +67,15 @@ double window_at(const signal::window& which, double i, double last) {
 }
 
 void check_window(const signal::window& which, std::int64_t n, std::string_view op) {
-  if (n < 0) throw value_error(fmt::format("{}: a window of {} values", op, n));
-  if (which.shape > window_shape::tukey)
-    throw value_error(fmt::format("{}: unknown window {}", op, static_cast<int>(which.shape)));
+  if (n < 0) base::fail<value_error>("{}: a window of {} values", op, n);
+  base::require_known(op, "window", which.shape, window_shape::tukey);
   const double p = which.parameter;
   if (which.shape == window_shape::kaiser && !(std::abs(p) <= 700))
-    throw value_error(fmt::format("{}: beta is {}, must lie in [-700, 700]", op, p));
+    base::fail<value_error>("{}: beta is {}, must lie in [-700, 700]", op, p);
   if (which.shape == window_shape::gaussian && !(p > 0 && std::isfinite(p)))
-    throw value_error(fmt::format("{}: the deviation is {}, must be positive and finite", op, p));
+    base::fail<value_error>("{}: the deviation is {}, must be positive and finite", op, p);
   if (which.shape == window_shape::tukey && std::isnan(p))
-    throw value_error(fmt::format("{}: alpha is NaN", op));
+    base::fail<value_error>("{}: alpha is NaN", op);
 }
 
 }  // namespace
@@ -97,7 +95,7 @@ std::vector<double> window_values(const signal::window& which, std::int64_t n,
 array host_numbers(const device& on, const std::vector<double>& values, const shape& extents,
                    dtype type, std::string_view op) {
   if (type != dtype::f32 && type != dtype::f64)
-    throw dtype_error(fmt::format("{}: the dtype is f32 or f64, not {}", op, name(type)));
+    base::fail<dtype_error>("{}: the dtype is f32 or f64, not {}", op, type);
   return numbers_on(on, values, extents, type);
 }
 

@@ -2,8 +2,8 @@
 //
 // Elementwise operations and sums. Two sparse operands are converted to canonical order and merged
 // by binary searches in each other's positions, so that ordered operands are not sorted.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "sparse/pattern.hpp"
 #include "tutti/indexing.hpp"
@@ -22,8 +22,7 @@ placed canonical_rows(const matrix& a) {
 
 void check_same(const matrix& a, const matrix& b, const char* op) {
   const tutti::shape of_a = checked(a, op).shape(), of_b = checked(b, op).shape();
-  if (of_a != of_b)
-    throw shape_error(fmt::format("{}: shapes differ: {} and {}", op, of_a.str(), of_b.str()));
+  if (of_a != of_b) base::fail<shape_error>("{}: shapes differ: {} and {}", op, of_a, of_b);
 }
 
 // Both in their common dtype, on one device.
@@ -111,8 +110,7 @@ matrix multiply(const matrix& a, const array& b) {
     const tutti::shape extents = checked(a, "multiply").shape();
     const tutti::shape& of_b = op::extents_of(b, "multiply");
     if (of_b.rank() > 2 || broadcast_shapes(of_b, extents, "multiply") != extents)
-      throw shape_error(
-          fmt::format("multiply: {} does not broadcast to {}", of_b.str(), extents.str()));
+      base::fail<shape_error>("multiply: {} does not broadcast to {}", of_b, extents);
     const dtype type = common_dtype(a.values(), b, "multiply");
     const array values = op::cast(a.values(), type, "multiply");
     const array dense = op::cast(b, type, "multiply");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Conversions between formats, to and from dense arrays, and parts of sparse matrices.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "sparse/pattern.hpp"
 #include "tutti/sorting.hpp"
@@ -36,8 +36,7 @@ spread spread_rows(const array& begins, const array& lengths) {
 
 matrix convert(const matrix& a, format to) {
   return named("convert", [&]() -> matrix {
-    if (to > format::coo)
-      throw value_error(fmt::format("convert: unknown format {}", static_cast<int>(to)));
+    base::require_known("convert", "format", to, format::coo);
     const format from = checked(a, "convert").format();
     if (from == to) return a;
     if (to != format::coo) {
@@ -80,8 +79,7 @@ matrix eliminate_zeros(const matrix& a) {
 matrix from_dense(const array& a, format to) {
   return named("from_dense", [&] {
     const tutti::shape& extents = op::extents_of(a, "from_dense");
-    if (extents.rank() != 2)
-      throw shape_error(fmt::format("from_dense: {} is no matrix", extents.str()));
+    if (extents.rank() != 2) base::fail<shape_error>("from_dense: {} is no matrix", extents);
     const array dense = op::cast(a, op::floating_type_of(a, "from_dense"), "from_dense");
     const std::vector<array> at = nonzero(stop_gradient(dense));
     const array flat = at[0] * extents[1] + at[1];
@@ -108,10 +106,10 @@ array to_dense(const matrix& a) {
 
 matrix eye(std::int64_t n, dtype type, const device& on) {
   return named("eye", [&] {
-    if (n < 0) throw value_error(fmt::format("eye: {} rows", n));
+    if (n < 0) base::fail<value_error>("eye: {} rows", n);
     graph::checked_elements({n, n}, dtype::u8, "eye");
     graph::checked_elements({n + 1}, dtype::i64, "eye");
-    const array index = arange(std::int64_t{0}, n + 1, std::int64_t{1}, dtype::i64, on);
+    const array index = arange(n + 1, dtype::i64, on);
     const auto places = pattern::of_starts(n, n, index, index({slice{0, n, 1}}), true);
     return matrix(places, true, ones({n}, dtype::f32, on)).with_values(ones({n}, type, on));
   });
@@ -121,8 +119,7 @@ matrix slice_rows(const matrix& a, integer begin, integer end) {
   return named("slice_rows", [&]() -> matrix {
     const std::int64_t first = begin, last = end, rows = checked(a, "slice_rows").rows();
     if (first < 0 || first > last || last > rows)
-      throw index_error(
-          fmt::format("slice_rows: rows [{}, {}) of {}", first, last, a.shape().str()));
+      base::fail<index_error>("slice_rows: rows [{}, {}) of {}", first, last, a.shape());
     const placed all = compressed_along(a, true);
     const array starts = all.places->starts();
     const array from = starts({slice{first, first + 1, 1}}),
@@ -140,8 +137,7 @@ matrix take_rows(const matrix& a, const array& indices) {
   return named("take_rows", [&]() -> matrix {
     const tutti::shape extents = checked(a, "take_rows").shape();
     if (op::extents_of(indices, "take_rows").rank() != 1)
-      throw shape_error(
-          fmt::format("take_rows: indices of shape {}, must be 1-d", indices.shape().str()));
+      base::fail<shape_error>("take_rows: indices of shape {}, must be 1-d", indices.shape());
     const std::int64_t n = indices.size();
     graph::checked_elements({n, extents[1]}, dtype::u8, "take_rows");
     const array index =

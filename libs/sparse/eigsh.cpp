@@ -3,12 +3,12 @@
 // Eigenvalues of Hermitian matrices by the Lanczos method with thick restarts (K. Wu, H. Simon,
 // "Thick-restart Lanczos method for large symmetric eigenvalue problems", 2000): the vectors on the
 // device, the projected matrix, of some dozens of rows, on the host.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "sparse/solvers.hpp"
 #include "tutti/linalg.hpp"
@@ -127,8 +127,8 @@ array start_vector(const linear_operator& a, const eigsh_options& options) {
   array start = as_vector(*options.start, "start", "eigsh");
   if (!like.valid()) return start;
   if (like.shape() != start.shape())
-    throw shape_error(fmt::format("eigsh: a matrix of {} rows and start of shape {}", like.size(),
-                                  start.shape().str()));
+    base::fail<shape_error>("eigsh: a matrix of {} rows and start of shape {}", like.size(),
+                            start.shape());
   return op::cast(start, result_type({start, like}), "eigsh");
 }
 
@@ -137,16 +137,16 @@ struct plan {
 };
 
 plan plan_of(std::int64_t n, std::int64_t k, const eigsh_options& options) {
-  if (k < 1 || k >= n) throw value_error(fmt::format("eigsh: {} eigenvalues of {} rows", k, n));
+  if (k < 1 || k >= n) base::fail<value_error>("eigsh: {} eigenvalues of {} rows", k, n);
   if (options.which > spectrum::smallest || !(options.tol >= 0))
-    throw value_error(fmt::format("eigsh: a tolerance of {}, spectrum number {}", options.tol,
-                                  static_cast<int>(options.which)));
+    base::fail<value_error>("eigsh: a tolerance of {}, spectrum number {}", options.tol,
+                            static_cast<int>(options.which));
   const std::int64_t usual = std::min(n, std::max<std::int64_t>(k < n / 2 ? 2 * k + 1 : n, 20));
   const plan p{options.vectors.value_or(usual),
                options.iterations.value_or(n < std::int64_t{1} << 59 ? 10 * n : n)};
   if (p.vectors <= k || p.vectors > n || p.restarts < 1)
-    throw value_error(fmt::format("eigsh: {} vectors, {} restarts for {} of {} eigenvalues",
-                                  p.vectors, p.restarts, k, n));
+    base::fail<value_error>("eigsh: {} vectors, {} restarts for {} of {} eigenvalues", p.vectors,
+                            p.restarts, k, n);
   return p;
 }
 
@@ -190,7 +190,7 @@ eigsh_result eigsh(const linear_operator& a, std::int64_t k, const eigsh_options
     const plan p = plan_of(start.size(), k, options);
     const double length = length_of(start).item();
     if (!(length > 0) || !std::isfinite(length))
-      throw value_error(fmt::format("eigsh: a start vector of length {}", length));
+      base::fail<value_error>("eigsh: a start vector of length {}", length);
     const double epsilon = real_dtype(start.dtype()) == dtype::f64 ? 2.3e-16 : 1.2e-7;
     const double tolerance = std::max(options.tol, epsilon);
     lanczos space(a, start / length, p.vectors);

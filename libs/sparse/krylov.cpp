@@ -3,8 +3,8 @@
 // Orthogonalisation by classical Gram-Schmidt, twice ("twice is enough": L. Giraud, J. Langou, M.
 // Rozloznik, 2005), as products with all rows, including those of zeros, so that all steps have the
 // same shape.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "sparse/solvers.hpp"
 #include "tutti/random.hpp"
 
@@ -68,7 +68,7 @@ void krylov_basis::expand_randomly() {
                                     {all_.dim(1)}, -1, 1, real, all_.device()),
                     all_.dtype(), "krylov"));
   if (count_ == before)
-    throw value_error(fmt::format("krylov: no vector is orthogonal to {} others", before));
+    base::fail<value_error>("krylov: no vector is orthogonal to {} others", before);
 }
 
 array krylov_basis::factors_of(const std::vector<number>& factors, const shape& extents) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The sparse matrix as a handle, and its construction from its parts.
-#include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "sparse/pattern.hpp"
 
@@ -24,7 +24,7 @@ struct counts {
 // As the public functions are given them.
 counts checked_extents(const tutti::shape& extents, const char* op) {
   if (extents.rank() != 2)
-    throw shape_error(fmt::format("{}: extents {}, must be rows and columns", op, extents.str()));
+    base::fail<shape_error>("{}: extents {}, must be rows and columns", op, extents);
   graph::checked_elements(extents, dtype::u8, op);
   return {extents[0], extents[1]};
 }
@@ -32,10 +32,10 @@ counts checked_extents(const tutti::shape& extents, const char* op) {
 array as_values(const array& given, const char* op) {
   const dtype type = op::floating_type_of(given, op);
   if (type == dtype::f16 || type == dtype::bf16)
-    throw dtype_error(fmt::format("{}: {} is not supported; convert to f32", op, name(type)));
+    base::fail<dtype_error>("{}: {} is not supported; convert to f32", op, type);
   const array values = op::cast(given, type, op);
   if (values.ndim() != 1)
-    throw shape_error(fmt::format("{}: values of shape {}, must be 1-d", op, given.shape().str()));
+    base::fail<shape_error>("{}: values of shape {}, must be 1-d", op, given.shape());
   return values;
 }
 
@@ -43,8 +43,7 @@ array as_values(const array& given, const char* op) {
 array as_indices(const array& given, std::int64_t count, const char* what, const char* op) {
   const array index = op::index_values(given, op);
   if (index.ndim() != 1 || index.size() != count)
-    throw shape_error(
-        fmt::format("{}: {} of shape {}, must be [{}]", op, what, given.shape().str(), count));
+    base::fail<shape_error>("{}: {} of shape {}, must be [{}]", op, what, given.shape(), count);
   return index;
 }
 
@@ -53,8 +52,8 @@ void check_range(const array& index, std::int64_t extent, const char* what,
   if (index.size() == 0) return;
   const auto [low, high] = op::exact_range(index, index);
   if (low < 0 || high >= extent)
-    throw index_error(fmt::format("{}: {} {} is out of range for a matrix {}", op, what,
-                                  low < 0 ? low : high, extents.str()));
+    base::fail<index_error>("{}: {} {} is out of range for a matrix {}", op, what,
+                            low < 0 ? low : high, extents);
 }
 
 void check_starts(const array& starts, std::int64_t count, const char* op) {
@@ -67,9 +66,9 @@ void check_starts(const array& starts, std::int64_t count, const char* op) {
   if (first.item<std::int64_t>() == 0 && last.item<std::int64_t>() == count &&
       least.item<std::int64_t>() >= 0)
     return;
-  throw value_error(fmt::format("{}: starts from {} to {}, least step {}; must ascend from 0 to {}",
-                                op, first.item<std::int64_t>(), last.item<std::int64_t>(),
-                                least.item<std::int64_t>(), count));
+  base::fail<value_error>("{}: starts from {} to {}, least step {}; must ascend from 0 to {}", op,
+                          first.item<std::int64_t>(), last.item<std::int64_t>(),
+                          least.item<std::int64_t>(), count);
 }
 
 bool ascends(const array& keys) {
@@ -116,7 +115,7 @@ std::shared_ptr<const pattern> coordinates(const tutti::shape& extents, const ar
 }  // namespace
 
 const matrix& checked(const matrix& a, std::string_view op) {
-  if (!a.valid()) throw value_error(fmt::format("{}: a matrix that was not made", op));
+  if (!a.valid()) base::fail<value_error>("{}: a matrix that was not made", op);
   return a;
 }
 
@@ -166,16 +165,15 @@ array matrix::column_indices() const {
 matrix matrix::with_values(const array& given) const {
   array parts[] = {as_values(given, "with_values"), places_of(pattern_).minor()};
   if (parts[0].size() != nnz())
-    throw shape_error(
-        fmt::format("with_values: values of shape {} for {} elements", given.shape().str(), nnz()));
+    base::fail<shape_error>("with_values: values of shape {} for {} elements", given.shape(),
+                            nnz());
   graph::common_device(parts, "with_values");
   return {pattern_, by_rows_, parts[0]};
 }
 
 matrix matrix::astype(tutti::dtype type) const {
   if (type < tutti::dtype::f32)
-    throw dtype_error(
-        fmt::format("astype: sparse values are f32, f64, c64 or c128, not {}", name(type)));
+    base::fail<dtype_error>("astype: sparse values are f32, f64, c64 or c128, not {}", type);
   return with_values(values().astype(type));
 }
 

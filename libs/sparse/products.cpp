@@ -3,7 +3,6 @@
 // Products with dense arrays and with sparse matrices. Of two sparse matrices also row by row: F.
 // Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition"
 // (1978). For devices whose values are accessible on the host; no product is stored.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "sparse/host_rows.hpp"
 #include "sparse/pattern.hpp"
@@ -143,16 +143,14 @@ array sampled(const pattern& p, const array& x, const array& y, const char* labe
 }
 
 void check_inner(const tutti::shape& a, const tutti::shape& b, bool fits, const char* op) {
-  if (!fits)
-    throw shape_error(fmt::format("{}: inner dimensions differ: {} x {}", op, a.str(), b.str()));
+  if (!fits) base::fail<shape_error>("{}: inner dimensions differ: {} x {}", op, a.str(), b.str());
 }
 
 // A vector or a matrix.
 const tutti::shape& dense_shape(const array& b, const char* op) {
   const tutti::shape& extents = op::extents_of(b, op);
   if (extents.rank() != 1 && extents.rank() != 2)
-    throw shape_error(
-        fmt::format("{}: a dense operand {}, must be a vector or a matrix", op, extents.str()));
+    base::fail<shape_error>("{}: a dense operand {}, must be a vector or a matrix", op, extents);
   return extents;
 }
 
@@ -246,11 +244,10 @@ matrix sddmm(const matrix& places, const array& a, const array& b) {
     const tutti::shape &of_a = op::extents_of(a, "sddmm"), &of_b = op::extents_of(b, "sddmm");
     if (of_a.rank() != 2 || of_b.rank() != 2 || of_a[0] != extents[0] || of_b[1] != extents[1] ||
         of_a[1] != of_b[0])
-      throw shape_error(
-          fmt::format("sddmm: {} x {} at places of {}", of_a.str(), of_b.str(), extents.str()));
+      base::fail<shape_error>("sddmm: {} x {} at places of {}", of_a, of_b, extents);
     const dtype type = common_dtype(a, b, "sddmm");
     if (type == dtype::f16 || type == dtype::bf16)
-      throw dtype_error(fmt::format("sddmm: {} is not supported; convert to f32", name(type)));
+      base::fail<dtype_error>("sddmm: {} is not supported; convert to f32", type);
     array both[] = {op::cast(a, type, "sddmm"), matrix_transpose(op::cast(b, type, "sddmm")),
                     places.places()->minor()};
     graph::common_device(both, "sddmm");

@@ -6,13 +6,12 @@
 // rotations.
 #include "sparse/solvers.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "sparse/pattern.hpp"
 
@@ -28,7 +27,7 @@ array zeros_of(std::int64_t n, const array& like) {
 
 std::int64_t square_extent(const tutti::shape& extents) {
   if (extents.rank() != 2 || extents[0] != extents[1])
-    throw shape_error(fmt::format("linear_operator: {} is no square matrix", extents.str()));
+    base::fail<shape_error>("linear_operator: {} is no square matrix", extents);
   return extents[0];
 }
 
@@ -52,8 +51,8 @@ array linear_operator::operator()(const array& x) const {
   if (!product_) throw value_error("linear_operator: an empty function");
   const array y = product_(x);
   if (op::extents_of(y, "linear_operator") != x.shape())
-    throw shape_error(fmt::format("linear_operator: a product of shape {} with a vector {}",
-                                  y.shape().str(), x.shape().str()));
+    base::fail<shape_error>("linear_operator: a product of shape {} with a vector {}", y.shape(),
+                            x.shape());
   return op::cast(y, x.dtype(), "linear_operator");
 }
 
@@ -68,10 +67,9 @@ array length_of(const array& a) {
 array as_vector(const array& given, const char* what, const char* op) {
   const dtype type = op::floating_type_of(given, op);
   if (type == dtype::f16 || type == dtype::bf16)
-    throw dtype_error(fmt::format("{}: {} is not supported; convert to f32", op, name(type)));
+    base::fail<dtype_error>("{}: {} is not supported; convert to f32", op, type);
   if (given.ndim() != 1)
-    throw shape_error(
-        fmt::format("{}: {} of shape {}, must be 1-d", op, what, given.shape().str()));
+    base::fail<shape_error>("{}: {} of shape {}, must be 1-d", op, what, given.shape());
   return stop_gradient(op::cast(given, type, op));
 }
 
@@ -79,24 +77,24 @@ iteration::iteration(const linear_operator& a, const array& b, const solver_opti
                      const char* op)
     : a_(a), options_(options), b_(as_vector(b, "b", op)) {
   if (!(options.rtol >= 0) || !(options.atol >= 0))
-    throw value_error(fmt::format("{}: tolerances {} and {}", op, options.rtol, options.atol));
-  if (options.restart < 1) throw value_error(fmt::format("{}: restart {}", op, options.restart));
+    base::fail<value_error>("{}: tolerances {} and {}", op, options.rtol, options.atol);
+  if (options.restart < 1) base::fail<value_error>("{}: restart {}", op, options.restart);
   const std::int64_t n = b_.size();
   if (a.like().valid()) {
     if (a.like().size() != n)
-      throw shape_error(fmt::format("{}: a matrix of {} rows and b of shape {}", op,
-                                    a.like().size(), b_.shape().str()));
+      base::fail<shape_error>("{}: a matrix of {} rows and b of shape {}", op, a.like().size(),
+                              b_.shape());
     b_ = op::cast(b_, common_dtype(b_, a.like(), op), op);
   }
   limit_ = options.iterations.value_or(n < std::int64_t{1} << 59 ? 10 * n : n);
-  if (limit_ < 0) throw value_error(fmt::format("{}: {} iterations", op, limit_));
+  if (limit_ < 0) base::fail<value_error>("{}: {} iterations", op, limit_);
   result_.x = zeros_of(n, b_);
   residual_ = b_;
   if (options.start) {
     const array start = as_vector(*options.start, "start", op);
     if (start.size() != n)
-      throw shape_error(fmt::format("{}: start of shape {} and b of shape {}", op,
-                                    start.shape().str(), b_.shape().str()));
+      base::fail<shape_error>("{}: start of shape {} and b of shape {}", op, start.shape(),
+                              b_.shape());
     result_.x = op::cast(start, b_.dtype(), op);
     residual_ = b_ - a_(result_.x);
   }

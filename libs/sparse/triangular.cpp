@@ -2,7 +2,6 @@
 //
 // Triangular systems and incomplete factors. Each row depends on earlier ones, so there is hardly
 // any parallelism: they are solved on the host, sums of f32 in double.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <complex>
@@ -10,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "base/named_errors.hpp"
 #include "sparse/host_rows.hpp"
 #include "tutti/grad.hpp"
@@ -44,8 +44,7 @@ void solve_rows(const host_rows<T>& a, const triangular_options& how, std::vecto
       for (std::int64_t c = 0; c < width; ++c)
         sums[static_cast<std::size_t>(c)] -= value * wide(other[c]);
     }
-    if (diagonal == wide(0))
-      throw value_error(fmt::format("{}: the diagonal of row {} is 0", op, i));
+    if (diagonal == wide(0)) base::fail<value_error>("{}: the diagonal of row {} is 0", op, i);
     for (std::int64_t c = 0; c < width; ++c)
       row[c] = static_cast<T>(sums[static_cast<std::size_t>(c)] / diagonal);
   }
@@ -83,7 +82,7 @@ array solution(const placed& a, const array& b, const triangular_options& how) {
 
 const matrix& square(const matrix& a, const char* op) {
   if (checked(a, op).rows() != a.columns())
-    throw shape_error(fmt::format("{}: {} is not square", op, a.shape().str()));
+    base::fail<shape_error>("{}: {} is not square", op, a.shape());
   return a;
 }
 
@@ -110,8 +109,8 @@ void factorize(host_rows<T>& a) {
     }
     const std::size_t at = place[static_cast<std::size_t>(i)];
     if (at == absent || values[at] == T(0))
-      throw value_error(
-          fmt::format("ilu0: the pivot of row {} is {}", i, at == absent ? "not stored" : "0"));
+      base::fail<value_error>("ilu0: the pivot of row {} is {}", i,
+                              at == absent ? "not stored" : "0");
     diagonal[static_cast<std::size_t>(i)] = at;
     for (std::size_t k = a.begin(i); k < a.end(i); ++k)
       place[static_cast<std::size_t>(a.columns[k])] = absent;
@@ -126,7 +125,7 @@ array triangular_solve(const matrix& a, const array& b, const triangular_options
     const std::int64_t n = square(a, "triangular_solve").rows();
     const tutti::shape of_b = op::extents_of(b, "triangular_solve");
     if ((of_b.rank() != 1 && of_b.rank() != 2) || of_b[0] != n)
-      throw shape_error(fmt::format("triangular_solve: {} and {}", a.shape().str(), of_b.str()));
+      base::fail<shape_error>("triangular_solve: {} and {}", a.shape(), of_b);
     placed rows = compressed_along(a, true);
     const dtype type = common_dtype(rows.values, b, "triangular_solve");
     rows.values = op::cast(rows.values, type, "triangular_solve");
@@ -143,8 +142,8 @@ linear_operator jacobi(const matrix& a) {
     if (d.size() > 0) {
       const array is_zero = d == 0;
       if (any(is_zero).item<bool>())
-        throw value_error(fmt::format("jacobi: the diagonal of row {} is 0",
-                                      argmax(is_zero.astype(dtype::i32)).item<std::int64_t>()));
+        base::fail<value_error>("jacobi: the diagonal of row {} is 0",
+                                argmax(is_zero.astype(dtype::i32)).item<std::int64_t>());
     }
     const array inverse = 1 / d;
     inverse.eval();

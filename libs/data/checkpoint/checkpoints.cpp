@@ -5,12 +5,12 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/fail.hpp"
 #include "base/log.hpp"
 #include "data/checkpoint/durable_file.hpp"
 #include "data/checkpoint/format.hpp"
 #include "data/io/safetensors.hpp"
 #include "tutti/data/checkpoint.hpp"
-#include "tutti/error.hpp"
 
 namespace tutti {
 
@@ -48,7 +48,7 @@ std::vector<checkpoint_file> names_in(const fs::path& folder, std::string_view o
     const auto step = step_in_name(at->path().filename().string());
     if (step && at->is_regular_file(ignored)) out.push_back({.path = at->path(), .step = *step});
   }
-  if (code) io::fail(op, folder, "cannot be read: " + code.message());
+  if (code) io::fail(op, folder, "cannot be read: {}", code.message());
   std::sort(out.begin(), out.end(), [](const checkpoint_file& a, const checkpoint_file& b) {
     return a.step != b.step ? a.step < b.step : a.path < b.path;
   });
@@ -67,7 +67,7 @@ void look_at(checkpoint_file& file, scrutiny how, const std::optional<checkpoint
     file.is_compressed = head.is_compressed();
     file.is_encrypted = head.is_encrypted();
     if (head.step != file.step)
-      io::fail(op, file.path, fmt::format("is of step {}, not of its name's", head.step));
+      io::fail(op, file.path, "is of step {}, not of its name's", head.step);
     if (how == scrutiny::ends) return;
     data::check_sum(in);
     if (how == scrutiny::sums || (head.is_encrypted() && !key)) return;
@@ -94,8 +94,8 @@ checkpoint read_one(std::string_view op, const fs::path& file, std::optional<std
   const data::checkpoint_head head = data::read_head(in);
   data::check_sum(in);
   if (step && head.step != *step)
-    throw data::damaged_checkpoint(
-        fmt::format("{}: {}: is of step {}, not of its name's", op, file.string(), head.step));
+    base::fail<data::damaged_checkpoint>("{}: {}: is of step {}, not of its name's", op,
+                                         file.string(), head.step);
   return read_sound(in, head, key, on);
 }
 
@@ -118,7 +118,7 @@ void retire_higher(const fs::path& folder, std::int64_t step, std::string_view o
     fs::path aside = file.path;
     aside += retired_end;
     fs::rename(file.path, aside, code);
-    if (code) io::fail(op, file.path, "cannot be renamed: " + code.message());
+    if (code) io::fail(op, file.path, "cannot be renamed: {}", code.message());
     names += (names.empty() ? "" : ", ") + file.path.filename().string();
   }
   if (!names.empty())
@@ -127,7 +127,7 @@ void retire_higher(const fs::path& folder, std::int64_t step, std::string_view o
 }
 
 void require_keep(int keep, std::string_view op) {
-  if (keep < 1) throw value_error(fmt::format("{}: {} checkpoints are to be kept", op, keep));
+  if (keep < 1) base::fail<value_error>("{}: {} checkpoints are to be kept", op, keep);
 }
 
 /// Removes files older than the newest `keep` intact ones, except `spared`.
@@ -144,7 +144,7 @@ std::vector<checkpoint_file> remove_old(const fs::path& folder, int keep, scruti
       std::error_code code;
       file->bytes = fs::file_size(file->path, code);
       if (!fs::remove(file->path, code) && code)
-        io::fail(op, file->path, "cannot be removed: " + code.message());
+        io::fail(op, file->path, "cannot be removed: {}", code.message());
       gone.push_back(*file);
     }
   }
@@ -164,12 +164,12 @@ checkpoints::checkpoints(fs::path folder, checkpoint_options options)
   std::error_code code;
   fs::create_directories(folder_, code);
   if (!fs::is_directory(folder_))
-    io::fail(op, folder_, code ? "cannot be made: " + code.message() : "is no folder");
+    io::fail(op, folder_, "{}", code ? "cannot be made: " + code.message() : "is no folder");
 }
 
 void checkpoints::save(const checkpoint& state) const {
   constexpr std::string_view op = "save";
-  if (state.step < 0) throw value_error(fmt::format("{}: step {}", op, state.step));
+  if (state.step < 0) base::fail<value_error>("{}: step {}", op, state.step);
   const fs::path path = folder_ / file_name(state.step);
   data::remove_abandoned(folder_, name_begin);
   data::write_checkpoint(op, path, state, options_);

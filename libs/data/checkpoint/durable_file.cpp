@@ -11,8 +11,8 @@
 #include <random>
 #include <system_error>
 
+#include "base/fail.hpp"
 #include "base/signals.hpp"
-#include "tutti/error.hpp"
 
 namespace tutti::data {
 
@@ -22,8 +22,8 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view op, const fs::path& path, std::string_view what,
                          int number) {
-  throw io_error(fmt::format("{}: {}: {}: {}", op, path.string(), what,
-                             std::generic_category().message(number)));
+  base::fail<io_error>("{}: {}: {}: {}", op, path.string(), what,
+                       std::generic_category().message(number));
 }
 
 /// A new file, locked. Nothing if a process that cleans up removed it in between.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/fail.hpp"
 #include "data/checkpoint/durable_file.hpp"
 #include "data/io/safetensors.hpp"
 #include "tutti/host_array.hpp"
@@ -58,7 +59,7 @@ bytes_view view_of(std::string_view text) {
 }
 
 [[noreturn]] void damaged(const io::reader& in, std::string_view what) {
-  throw damaged_checkpoint(fmt::format("{}: {}: {}", in.op(), in.path().string(), what));
+  base::fail<damaged_checkpoint>("{}: {}: {}", in.op(), in.path().string(), what);
 }
 
 std::string bound_part(const checkpoint_head& head) {
@@ -154,8 +155,7 @@ checkpoint_head read_head(io::reader& in) {
   std::copy_n(text.begin() + bound_bytes, stream_header_bytes, head.stream.begin());
   if (version != checkpoint_version) {
     check_sum(in);  // which is at the end of every version, and covers this number
-    in.fail(fmt::format("has version {} of the format, this library reads {}", version,
-                        checkpoint_version));
+    in.fail("has version {} of the format, this library reads {}", version, checkpoint_version);
   }
   constexpr std::uint32_t known =
       checkpoint_head::compressed_flag | checkpoint_head::encrypted_flag;
@@ -235,7 +235,7 @@ std::string read_content(io::reader& in, const checkpoint_head& head,
     if (content.size() != head.content_bytes)
       throw malformed_content("there is less in it than it says");
   } catch (const malformed_content& e) {
-    in.fail(e.what());
+    in.fail("{}", e.what());
   }
   return content;
 }

@@ -14,11 +14,11 @@
 
 #include "base/descriptor.hpp"
 #include "base/env.hpp"
+#include "base/fail.hpp"
 #include "base/small_file.hpp"
 #include "data/checkpoint/durable_file.hpp"
 #include "data/checkpoint/packing.hpp"
 #include "tutti/data/checkpoint.hpp"
-#include "tutti/error.hpp"
 
 namespace tutti {
 
@@ -51,12 +51,12 @@ void checkpoint_key::parse(const std::string& digits, const std::string& source)
   const int code = sodium_hex2bin(bytes_.data(), bytes_.size(), digits.data(), digits.size(),
                                   " \t\r\n", &count, &end);
   if (code != 0 || count != bytes_.size() || end != digits.data() + digits.size())
-    throw value_error(fmt::format("{}: is no key: 64 hexadecimal digits and nothing else", source));
+    base::fail<value_error>("{}: is no key: 64 hexadecimal digits and nothing else", source);
 }
 
 checkpoint_key checkpoint_key::from_file(const std::filesystem::path& path) {
   const std::string source = "checkpoint key " + without_key(path.string());
-  const auto refuse = [&](const std::string& why) { throw io_error(source + ": " + why); };
+  const auto refuse = [&](const std::string& why) { base::fail<io_error>("{}: {}", source, why); };
   constexpr std::size_t most_bytes = 4096;
   checkpoint_key out;
   try {
@@ -80,8 +80,7 @@ checkpoint_key checkpoint_key::from_file(const std::filesystem::path& path) {
 checkpoint_key checkpoint_key::from_environment(const std::string& variable) {
   auto found = base::env(variable.c_str());
   if (!found)
-    throw value_error(
-        fmt::format("checkpoint key: the environment has no {}", without_key(variable)));
+    base::fail<value_error>("checkpoint key: the environment has no {}", without_key(variable));
   const secret_text digits(std::move(*found));
   checkpoint_key out;
   out.parse(digits.text, "checkpoint key " + without_key(variable));
@@ -97,8 +96,8 @@ void checkpoint_key::create(const std::filesystem::path& path) {
   text.back() = '\n';
   secret_text digits(std::move(text));
   const auto refuse = [&](std::string_view what) {
-    throw io_error(fmt::format("checkpoint key {}: {}: {}", without_key(path.string()), what,
-                               std::generic_category().message(errno)));
+    base::fail<io_error>("checkpoint key {}: {}: {}", without_key(path.string()), what,
+                         std::generic_category().message(errno));
   };
   base::descriptor file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));

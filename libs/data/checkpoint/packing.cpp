@@ -136,10 +136,6 @@ class compressing : public packing_stage {
   void finish() override { run({}, ZSTD_e_end); }
 
  private:
-  struct freed {
-    void operator()(ZSTD_CStream* s) const { ZSTD_freeCStream(s); }
-  };
-
   void run(bytes_view piece, ZSTD_EndDirective what) {
     ZSTD_inBuffer in{piece.data(), piece.size(), 0};
     for (;;) {
@@ -152,7 +148,7 @@ class compressing : public packing_stage {
   }
 
   bytes_sink to_;
-  std::unique_ptr<ZSTD_CStream, freed> stream_;
+  std::unique_ptr<ZSTD_CStream, decltype([](ZSTD_CStream* s) { ZSTD_freeCStream(s); })> stream_;
   std::vector<unsigned char> packed_ = std::vector<unsigned char>(ZSTD_CStreamOutSize());
 };
 
@@ -183,12 +179,8 @@ class decompressing : public packing_stage {
   }
 
  private:
-  struct freed {
-    void operator()(ZSTD_DStream* s) const { ZSTD_freeDStream(s); }
-  };
-
   bytes_sink to_;
-  std::unique_ptr<ZSTD_DStream, freed> stream_;
+  std::unique_ptr<ZSTD_DStream, decltype([](ZSTD_DStream* s) { ZSTD_freeDStream(s); })> stream_;
   std::vector<unsigned char> plain_ = std::vector<unsigned char>(ZSTD_DStreamOutSize());
   std::size_t left_ = 0;
   bool began_ = false;

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "base/log.hpp"
 #include "data/checkpoint/durable_file.hpp"
-#include "tutti/error.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti {
@@ -103,7 +103,7 @@ void with_files(const fs::path& folder, F&& f) {
   try {
     f();
   } catch (const fs::filesystem_error& e) {
-    throw io_error(fmt::format("partitioned_checkpoints: {}: {}", folder.string(), e.what()));
+    base::fail<io_error>("partitioned_checkpoints: {}: {}", folder.string(), e.what());
   }
 }
 
@@ -136,20 +136,19 @@ partitioned_checkpoints::partitioned_checkpoints(fs::path folder, device_group g
                                                  checkpoint_options options)
     : folder_(std::move(folder)), group_(std::move(group)), options_(std::move(options)) {
   if (options_.keep < 1)
-    throw value_error(fmt::format("partitioned_checkpoints: keep = {}", options_.keep));
+    base::fail<value_error>("partitioned_checkpoints: keep = {}", options_.keep);
 }
 
 void partitioned_checkpoints::save(const sharded_checkpoint& state) const {
   const fs::path written = folder_of(folder_, unfinished, state.step);
   on_all_ranks(group_, [&] {
-    if (state.step < 0)
-      throw value_error(fmt::format("partitioned_checkpoints: step {}", state.step));
+    if (state.step < 0) base::fail<value_error>("partitioned_checkpoints: step {}", state.step);
     if (state.metadata.contains(reserved))
-      throw value_error(fmt::format("partitioned_checkpoints: the name {} is reserved", reserved));
+      base::fail<value_error>("partitioned_checkpoints: the name {} is reserved", reserved);
     for (const auto& [name, a] : state.arrays)
       if (!(a.group() == group_))
-        throw value_error(fmt::format("partitioned_checkpoints: {} is {}, not over {}", name,
-                                      a.str(), group_.names()));
+        base::fail<value_error>("partitioned_checkpoints: {} is {}, not over {}", name, a.str(),
+                                group_.names());
     if (leads(group_)) with_files(folder_, [&] { fs::remove_all(written); });
   });
   on_all_ranks(group_, [&] {
@@ -178,16 +177,16 @@ void partitioned_checkpoints::save(const sharded_checkpoint& state) const {
 sharded_checkpoint partitioned_checkpoints::read(std::int64_t step) const {
   const fs::path of_step = folder_of(folder_, step_begin, step);
   const auto damaged = [&](const std::string& why) {
-    return io_error(fmt::format("partitioned_checkpoints: {}: {}", of_step.string(), why));
+    base::fail<io_error>("partitioned_checkpoints: {}: {}", of_step.string(), why);
   };
   const auto load = [&](const fs::path& from) {
-    if (!fs::exists(from)) throw damaged("there is no " + from.filename().string());
+    if (!fs::exists(from)) damaged("there is no " + from.filename().string());
     return checkpoints(from, options_).load(step, group_[0]);
   };
   const checkpoint whole = load(of_step);
   sharded_checkpoint out{.step = step, .metadata = whole.metadata};
   const auto found = out.metadata.extract(reserved);
-  if (found.empty()) throw damaged("it does not say how arrays are split");
+  if (found.empty()) damaged("it does not say how arrays are split");
   for (const auto& [name, a] : whole.arrays) {
     std::vector<array> copies;
     for (const device& member : group_) copies.push_back(a.to(member));
@@ -213,7 +212,7 @@ sharded_checkpoint partitioned_checkpoints::read(std::int64_t step) const {
           const auto part = file->arrays.find(name);
           if (part == file->arrays.end() || part->second.ndim() <= to.axis ||
               part->second.dim(to.axis) != to.sources[from + 1] - to.sources[from])
-            throw damaged(fmt::format("part {} does not have that part of {}", from, name));
+            damaged(fmt::format("part {} does not have that part of {}", from, name));
           to.pieces[i].push_back(
               contiguous(cut(part->second, to.axis, *along)).to(group_[i]).wait());
         }

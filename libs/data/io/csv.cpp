@@ -44,7 +44,7 @@ class line_reader {
       unfinished_ = stop == std::string_view::npos;
       line += rest.substr(0, stop);
       if (line.size() > longest_line)
-        source_.fail(fmt::format("line {}: is longer than {} bytes", number_, longest_line));
+        source_.fail("line {}: is longer than {} bytes", number_, longest_line);
       begin_ = unfinished_ ? end_ : begin_ + stop + 1;
       if (!unfinished_) return true;
     }
@@ -75,8 +75,7 @@ class table_builder {
       if (blank_ == 0) blank_ = number;
       return;
     }
-    if (blank_ != 0)
-      fail(read_csv_name, path_, fmt::format("line {}: blank line between rows", blank_));
+    if (blank_ != 0) fail(read_csv_name, path_, "line {}: blank line between rows", blank_);
     std::int64_t columns = 0;
     std::size_t begin = 0;
     for (;;) {
@@ -87,10 +86,9 @@ class table_builder {
       begin = stop + 1;
     }
     if (result_.rows == 0) result_.columns = columns;
-    if (columns != result_.columns) {
-      fail(read_csv_name, path_,
-           fmt::format("line {}: {} columns, but {} before it", number, columns, result_.columns));
-    }
+    if (columns != result_.columns)
+      fail(read_csv_name, path_, "line {}: {} columns, but {} before it", number, columns,
+           result_.columns);
     ++result_.rows;
   }
 
@@ -112,13 +110,11 @@ class table_builder {
   double number_in(std::string_view field, std::int64_t line, std::int64_t column) const {
     const parsed_number found = parse_number(field);
     if (found.kind == number_kind::too_large)
-      fail(read_csv_name, path_,
-           fmt::format("line {}, column {}: {} does not fit a double", line, column,
-                       printable(field)));
+      fail(read_csv_name, path_, "line {}, column {}: {} does not fit a double", line, column,
+           printable(field));
     if (found.kind == number_kind::no_number)
-      fail(read_csv_name, path_,
-           fmt::format("line {}, column {}: expected a number, found {}", line, column,
-                       printable(field)));
+      fail(read_csv_name, path_, "line {}, column {}: expected a number, found {}", line, column,
+           printable(field));
     return found.value;
   }
 

@@ -13,9 +13,9 @@
 #include <system_error>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "base/signals.hpp"
 #include "tutti/data/io.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 
 namespace tutti::io {
@@ -36,7 +36,7 @@ fs::path link_target(fs::path path, std::string_view op) {
   for (int i = 0; fs::is_symlink(fs::symlink_status(path, code)); ++i) {
     if (i == most_links) fail(op, given, "too many symbolic links");
     const fs::path to = fs::read_symlink(path, code);
-    if (code) fail(op, given, "cannot follow the link: " + code.message());
+    if (code) fail(op, given, "cannot follow the link: {}", code.message());
     path = path.parent_path() / to;
   }
   return path;
@@ -59,15 +59,11 @@ fs::path temporary_name(const fs::path& path) {
 fs::path checked_path(const fs::path& path, std::string_view op) {
   const std::string text = path.string();
   if (text.find('\0') != std::string::npos)
-    throw io_error(fmt::format("{}: {}: a path cannot hold a NUL byte", op, printable(text)));
+    base::fail<io_error>("{}: {}: a path cannot hold a NUL byte", op, printable(text));
   return path;
 }
 
 }  // namespace
-
-void fail(std::string_view op, const fs::path& path, std::string_view what) {
-  throw io_error(fmt::format("{}: {}: {}", op, path.string(), what));
-}
 
 reader::reader(std::string_view op, const fs::path& path) : op_(op), path_(checked_path(path, op)) {
   std::error_code code;
@@ -77,10 +73,10 @@ reader::reader(std::string_view op, const fs::path& path) : op_(op), path_(check
   if (fs::exists(status) && !fs::is_regular_file(status)) fail("is not a regular file");
   errno = 0;
   stream_ = std::make_unique<std::ifstream>(path_, std::ios::binary);
-  if (!*stream_) fail("cannot open: " + last_error());
+  if (!*stream_) fail("cannot open: {}", last_error());
   stream_->seekg(0, std::ios::end);
   const auto end = static_cast<std::streamoff>(stream_->tellg());
-  if (!*stream_ || end < 0) fail("cannot find its size: " + last_error());
+  if (!*stream_ || end < 0) fail("cannot find its size: {}", last_error());
   stream_->seekg(0);
   size_ = static_cast<std::uint64_t>(end);
 }
@@ -92,22 +88,20 @@ reader::reader(std::string_view op, const fs::path& path, std::string bytes)
 
 void reader::seek(std::uint64_t position, std::string_view what) {
   if (position > size_)
-    fail(
-        fmt::format("truncated: {} is at offset {}, the file has {} bytes", what, position, size_));
+    fail("truncated: {} is at offset {}, the file has {} bytes", what, position, size_);
   errno = 0;
   stream_->seekg(static_cast<std::streamoff>(position));
-  if (!*stream_) fail(fmt::format("cannot reach {}: {}", what, last_error()));
+  if (!*stream_) fail("cannot reach {}: {}", what, last_error());
   position_ = position;
 }
 
 void reader::read(void* out, std::uint64_t bytes, std::string_view what) {
-  if (bytes > remaining()) {
-    fail(fmt::format("truncated: {} needs {} bytes at offset {}, the file has {}", what, bytes,
-                     position_, size_));
-  }
+  if (bytes > remaining())
+    fail("truncated: {} needs {} bytes at offset {}, the file has {}", what, bytes, position_,
+         size_);
   errno = 0;
   stream_->read(static_cast<char*>(out), static_cast<std::streamsize>(bytes));
-  if (!*stream_) fail(fmt::format("cannot read {}: {}", what, last_error()));
+  if (!*stream_) fail("cannot read {}: {}", what, last_error());
   position_ += bytes;
 }
 
@@ -126,9 +120,7 @@ writer::writer(std::string_view op, const fs::path& path)
       temporary_(temporary_name(target_)) {
   std::error_code code;
   const fs::file_status status = fs::status(target_, code);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    fail("exists and is not a regular file");
-  }
+  if (fs::exists(status) && !fs::is_regular_file(status)) fail("exists and is not a regular file");
   errno = 0;
   std::error_code ignored;
   try {
@@ -137,12 +129,12 @@ writer::writer(std::string_view op, const fs::path& path)
     fs::remove(temporary_, ignored);
     throw;
   }
-  if (!stream_) fail("cannot write: " + last_error());
+  if (!stream_) fail("cannot write: {}", last_error());
   if (!fs::exists(status)) return;
   fs::permissions(temporary_, status.permissions(), code);
   if (!code) return;
   fs::remove(temporary_, ignored);
-  fail("cannot keep its permissions: " + code.message());
+  fail("cannot keep its permissions: {}", code.message());
 }
 
 writer::~writer() {
@@ -157,7 +149,7 @@ void writer::write(const void* data, std::uint64_t bytes) {
   const base::limits_are_errors here;
   errno = 0;
   stream_.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
-  if (!stream_) fail("cannot write: " + last_error());
+  if (!stream_) fail("cannot write: {}", last_error());
 }
 
 void writer::write(const array& a) {
@@ -170,17 +162,17 @@ void writer::seek(std::uint64_t position) {
   const base::limits_are_errors here;
   errno = 0;
   stream_.seekp(static_cast<std::streamoff>(position));
-  if (!stream_) fail("cannot write: " + last_error());
+  if (!stream_) fail("cannot write: {}", last_error());
 }
 
 void writer::commit() {
   const base::limits_are_errors here;
   errno = 0;
   stream_.close();
-  if (!stream_) fail("cannot write: " + last_error());
+  if (!stream_) fail("cannot write: {}", last_error());
   std::error_code code;
   fs::rename(temporary_, target_, code);
-  if (code) fail("cannot replace: " + code.message());
+  if (code) fail("cannot replace: {}", code.message());
   temporary_.clear();
 }
 
@@ -188,18 +180,15 @@ array read_array(reader& in, dtype type, const shape& extents, std::string_view 
                  const device& on) {
   const auto count = static_cast<std::size_t>(extents.size());
   const std::size_t bytes = count * size_of(type);
-  if (bytes > in.remaining()) {
-    in.fail(fmt::format("truncated: {} needs {} bytes, {} are left", what, bytes, in.remaining()));
-  }
+  if (bytes > in.remaining())
+    in.fail("truncated: {} needs {} bytes, {} are left", what, bytes, in.remaining());
   // std::max_align_t keeps every dtype aligned.
   auto store = detail::host_vector<std::max_align_t>(in.op(), bytes / sizeof(std::max_align_t) + 1);
   const auto* data = reinterpret_cast<const std::uint8_t*>(store.data());
   in.read(store.data(), bytes, what);
   if (type == dtype::boolean) {
     const auto* odd = std::find_if(data, data + count, [](std::uint8_t b) { return b > 1; });
-    if (odd != data + count) {
-      in.fail(fmt::format("{} is bool but element {} is {}", what, odd - data, *odd));
-    }
+    if (odd != data + count) in.fail("{} is bool but element {} is {}", what, odd - data, *odd);
   }
   return array::from_bytes(store.data(), count, type, extents, on);
 }

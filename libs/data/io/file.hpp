@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/fail.hpp"
 #include "base/one_line.hpp"
 #include "tutti/array.hpp"
 
@@ -21,9 +22,13 @@ namespace tutti::io {
 static_assert(std::endian::native == std::endian::little,
               "tutti::io copies little-endian files as they are");
 
-/// Throws io_error "OP: PATH: WHAT".
+/// Throws io_error "OP: PATH: WHAT", in which {} of WHAT stands for a value.
+template <class... V>
 [[noreturn]] void fail(std::string_view op, const std::filesystem::path& path,
-                       std::string_view what);
+                       fmt::format_string<const V&...> what, const V&... values) {
+  base::fail<io_error>("{}: {}: {}", op, path.string(),
+                       fmt::vformat(what, fmt::make_format_args(values...)));
+}
 
 using base::printable;
 
@@ -41,7 +46,10 @@ class reader {
   std::uint64_t remaining() const { return size_ - position_; }
   /// Fails with `what` if fewer than `bytes` are left.
   void read(void* out, std::uint64_t bytes, std::string_view what);
-  [[noreturn]] void fail(std::string_view what) const { io::fail(op_, path_, what); }
+  template <class... V>
+  [[noreturn]] void fail(fmt::format_string<const V&...> what, const V&... values) const {
+    io::fail(op_, path_, what, values...);
+  }
 
  private:
   std::string op_;
@@ -70,7 +78,10 @@ class writer {
   /// Position of the next bytes, within the file or at its end.
   void seek(std::uint64_t position);
   void commit();
-  [[noreturn]] void fail(std::string_view what) const { io::fail(op_, path_, what); }
+  template <class... V>
+  [[noreturn]] void fail(fmt::format_string<const V&...> what, const V&... values) const {
+    io::fail(op_, path_, what, values...);
+  }
 
  private:
   std::string op_;

@@ -7,8 +7,8 @@
 #include <cctype>
 #include <span>
 
+#include "base/fail.hpp"
 #include "data/io/image_codecs.hpp"
-#include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 
 namespace tutti {
@@ -21,8 +21,8 @@ void take_sample_memory(image_samples& image, const image_source& from, std::uin
   const wide pixels =
       wide(static_cast<std::uint64_t>(image.height)) * static_cast<std::uint64_t>(image.width);
   if (pixels * stored_bits > wide(from.bytes.size()) * most_bits)
-    from.fail(fmt::format("truncated: {} bytes cannot hold {} x {} pixels", from.bytes.size(),
-                          image.width, image.height));
+    from.fail("truncated: {} bytes cannot hold {} x {} pixels", from.bytes.size(), image.width,
+              image.height);
   const auto bytes = static_cast<std::uint64_t>(pixels) *
                      static_cast<std::uint64_t>(image.channels) * size_of(image.type);
   image.bytes = detail::host_vector<std::byte>(from.op, bytes);
@@ -56,16 +56,11 @@ struct format_limits {
 };
 
 format_limits limits_of(file_format format, std::string_view op) {
+  base::require_known(op, "format", format, file_format::pnm);
   constexpr std::int64_t wide = 2147483647;
-  switch (format) {
-    case file_format::png:
-      return {"PNG", wide, true, true};
-    case file_format::jpeg:
-      return {"JPEG", 65500, false, false};
-    case file_format::pnm:
-      return {"PGM and PPM", wide, true, false};
-  }
-  throw value_error(fmt::format("{}: unknown format {}", op, static_cast<int>(format)));
+  constexpr format_limits limits[] = {
+      {"PNG", wide, true, true}, {"JPEG", 65500, false, false}, {"PGM and PPM", wide, true, false}};
+  return limits[static_cast<int>(format)];
 }
 
 // `Pixels` is an array or a host_array.
@@ -74,25 +69,24 @@ void check(const Pixels& a, file_format format, const write_options& options, st
   const shape& extents = a.shape();
   const format_limits limits = limits_of(format, op);
   if (options.quality < 1 || options.quality > 100)
-    throw value_error(fmt::format("{}: quality {} is not in [1, 100]", op, options.quality));
+    base::fail<value_error>("{}: quality {} is not in [1, 100]", op, options.quality);
   if (options.compression < 0 || options.compression > 9)
-    throw value_error(fmt::format("{}: compression {} is not in [0, 9]", op, options.compression));
+    base::fail<value_error>("{}: compression {} is not in [0, 9]", op, options.compression);
   if (a.dtype() != dtype::u8 && !(limits.has_two_bytes && a.dtype() == dtype::u16))
-    throw dtype_error(fmt::format("{}: {} hold{} {}, not {}", op, limits.name,
-                                  format == file_format::pnm ? "" : "s",
-                                  limits.has_two_bytes ? "u8 and u16" : "u8", name(a.dtype())));
+    base::fail<dtype_error>("{}: {} hold{} {}, not {}", op, limits.name,
+                            format == file_format::pnm ? "" : "s",
+                            limits.has_two_bytes ? "u8 and u16" : "u8", a.dtype());
   if (extents.rank() != 2 && extents.rank() != 3)
-    throw shape_error(
-        fmt::format("{}: a picture is [height, width] or [height, width, channels], not {}", op,
-                    extents.str()));
+    base::fail<shape_error>("{}: a picture is [height, width] or [height, width, channels], not {}",
+                            op, extents);
   const std::int64_t channels = extents.rank() == 3 ? extents[2] : 1;
   if (channels < 1 || channels > 4 || (channels % 2 == 0 && !limits.has_opacity))
-    throw shape_error(fmt::format("{}: {} cannot have {} channels: {}", op, limits.name, channels,
-                                  extents.str()));
+    base::fail<shape_error>("{}: {} cannot have {} channels: {}", op, limits.name, channels,
+                            extents);
   for (int axis = 0; axis < 2; ++axis)
     if (extents[axis] < 1 || extents[axis] > limits.most_extent)
-      throw shape_error(fmt::format("{}: {} of 1 to {} pixels each way, not {}", op, limits.name,
-                                    limits.most_extent, extents.str()));
+      base::fail<shape_error>("{}: {} of 1 to {} pixels each way, not {}", op, limits.name,
+                              limits.most_extent, extents);
 }
 
 template <class Pixels>
@@ -122,7 +116,7 @@ std::string encoded(const image_samples& image, file_format format, const write_
 
 std::string encoded(const array& a, file_format format, const write_options& options,
                     const image_source& to) {
-  if (!a.valid()) throw value_error(to.op + ": the array is empty (never assigned)");
+  if (!a.valid()) base::fail<value_error>("{}: the array is empty (never assigned)", to.op);
   check(a, format, options, to.op);
   image_samples image = samples_of(a, a.nbytes(), to);
   a.copy_to(image.bytes.data(), image.bytes.size());
@@ -136,8 +130,8 @@ file_format format_of(const std::filesystem::path& path, std::string_view op) {
   if (end == ".png") return file_format::png;
   if (end == ".jpg" || end == ".jpeg") return file_format::jpeg;
   if (end == ".pgm" || end == ".ppm" || end == ".pnm") return file_format::pnm;
-  throw value_error(fmt::format("{}: {} ends in none of .png, .jpg, .jpeg, .pgm, .ppm and .pnm", op,
-                                io::printable(path.string())));
+  base::fail<value_error>("{}: {} ends in none of .png, .jpg, .jpeg, .pgm, .ppm and .pnm", op,
+                          io::printable(path.string()));
 }
 
 }  // namespace

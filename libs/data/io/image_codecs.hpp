@@ -21,7 +21,10 @@ struct image_source {
   std::string op;
   std::filesystem::path path;
   std::string_view bytes;
-  [[noreturn]] void fail(std::string_view what) const { io::fail(op, path, what); }
+  template <class... V>
+  [[noreturn]] void fail(fmt::format_string<const V&...> what, const V&... values) const {
+    io::fail(op, path, what, values...);
+  }
 };
 
 /// Rows of pixels, top to bottom, in the host's byte order.

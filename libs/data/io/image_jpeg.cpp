@@ -146,9 +146,9 @@ bool write_rows(encoder& e, unsigned char* from, std::size_t row_bytes, JDIMENSI
 }
 
 [[noreturn]] void refuse(const decoder& d, const image_source& from) {
-  if (d.limit.reached) from.fail(fmt::format("has more than {} scans", most_scans));
+  if (d.limit.reached) from.fail("has more than {} scans", most_scans);
   if (d.errors.code == JERR_OUT_OF_MEMORY) from.fail("the host has no memory to read JPEG");
-  from.fail(fmt::format("as JPEG it is malformed: {}", d.errors.message));
+  from.fail("as JPEG it is malformed: {}", d.errors.message);
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ image_samples decode_jpeg(const image_source& from) {
   const J_COLOR_SPACE space = d.codec.jpeg_color_space;
   if (space == JCS_CMYK || space == JCS_YCCK) from.fail("JPEG of CMYK colours is not supported");
   if (space != JCS_GRAYSCALE && space != JCS_YCbCr && space != JCS_RGB)
-    from.fail(fmt::format("JPEG of {} components is not supported", d.codec.num_components));
+    from.fail("JPEG of {} components is not supported", d.codec.num_components);
   if (d.codec.arith_code) from.fail("arithmetic coding of JPEG is not supported");
   d.codec.out_color_space = space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;
   image_samples image;
@@ -182,7 +182,7 @@ std::string encode_jpeg(const image_samples& image, int quality, const image_sou
                   static_cast<JDIMENSION>(image.height), image.channels, quality)) {
     if (e.errors.code == JERR_OUT_OF_MEMORY)
       detail::host_memory_ran_out(to.op, image.bytes.size(), 1);
-    to.fail(fmt::format("cannot be written as JPEG: {}", e.errors.message));
+    to.fail("cannot be written as JPEG: {}", e.errors.message);
   }
   return detail::within_host_memory(to.op, e.size, 1, [&] {
     return std::string(reinterpret_cast<const char*>(e.bytes), e.size);

@@ -110,40 +110,30 @@ bool write_rows(png_state& s, png_uint_32 width, png_uint_32 height, int depth, 
   return true;
 }
 
-class png_reading {
+/// The structs of libpng.
+class png_codec {
  public:
-  explicit png_reading(png_state& s) : s_(s) {
-    s.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s, failed, ignored);
+  png_codec(png_state& s, bool writes) : s_(s), writes_(writes) {
+    const auto create = writes ? png_create_write_struct : png_create_read_struct;
+    s.png = create(PNG_LIBPNG_VER_STRING, &s, failed, ignored);
     if (s.png != nullptr) s.info = png_create_info_struct(s.png);
-    if (s.info == nullptr) {
-      png_destroy_read_struct(&s.png, nullptr, nullptr);
-      s.file->fail("the host has no memory to read PNG");
-    }
+    if (s.info != nullptr) return;
+    destroy();
+    s.file->fail("the host has no memory to {} PNG", writes ? "write" : "read");
   }
-  ~png_reading() { png_destroy_read_struct(&s_.png, &s_.info, nullptr); }
-  png_reading(const png_reading&) = delete;
-  png_reading& operator=(const png_reading&) = delete;
+  ~png_codec() { destroy(); }
+  png_codec(const png_codec&) = delete;
+  png_codec& operator=(const png_codec&) = delete;
 
  private:
-  png_state& s_;
-};
-
-class png_writing {
- public:
-  explicit png_writing(png_state& s) : s_(s) {
-    s.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &s, failed, ignored);
-    if (s.png != nullptr) s.info = png_create_info_struct(s.png);
-    if (s.info == nullptr) {
-      png_destroy_write_struct(&s.png, nullptr);
-      s.file->fail("the host has no memory to write PNG");
-    }
+  void destroy() {
+    if (writes_)
+      png_destroy_write_struct(&s_.png, &s_.info);
+    else
+      png_destroy_read_struct(&s_.png, &s_.info, nullptr);
   }
-  ~png_writing() { png_destroy_write_struct(&s_.png, &s_.info); }
-  png_writing(const png_writing&) = delete;
-  png_writing& operator=(const png_writing&) = delete;
-
- private:
   png_state& s_;
+  const bool writes_;
 };
 
 std::vector<png_bytep> row_pointers(const image_samples& image, std::byte* samples,
@@ -157,14 +147,14 @@ std::vector<png_bytep> row_pointers(const image_samples& image, std::byte* sampl
 }
 
 [[noreturn]] void refuse(const png_state& s) {
-  s.file->fail(fmt::format("as PNG it is malformed: {}", s.message));
+  s.file->fail("as PNG it is malformed: {}", s.message);
 }
 
 }  // namespace
 
 image_samples decode_png(const image_source& from) {
   png_state s{&from};
-  const png_reading open(s);
+  const png_codec open(s, false);
   if (!read_header(s)) refuse(s);
   image_samples image;
   image.width = png_get_image_width(s.png, s.info);
@@ -186,7 +176,7 @@ std::string encode_png(const image_samples& image, int compression, const image_
   std::string out;
   png_state s{&to};
   s.out = &out;
-  const png_writing open(s);
+  const png_codec open(s, true);
   // libpng's interface does not use const.
   auto* samples = const_cast<std::byte*>(image.bytes.data());
   std::vector<png_bytep> rows = row_pointers(image, samples, to);
@@ -196,7 +186,7 @@ std::string encode_png(const image_samples& image, int compression, const image_
       s, static_cast<png_uint_32>(image.width), static_cast<png_uint_32>(image.height),
       image.type == dtype::u16 ? 16 : 8, colors[image.channels - 1], compression, rows.data());
   if (s.has_no_memory) detail::host_memory_ran_out(to.op, image.bytes.size(), 1);
-  if (!written) to.fail(fmt::format("cannot be written as PNG: {}", s.message));
+  if (!written) to.fail("cannot be written as PNG: {}", s.message);
   return out;
 }
 

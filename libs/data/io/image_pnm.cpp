@@ -29,18 +29,17 @@ class pnm_text {
     skip_blanks();
     const char* begin = from_.bytes.data() + at_;
     const char* end = from_.bytes.data() + from_.bytes.size();
-    if (begin == end) from_.fail(fmt::format("truncated before {}", what));
+    if (begin == end) from_.fail("truncated before {}", what);
     std::int64_t value = -1;
     const auto [stop, code] = std::from_chars(begin, end, value);
     if (code == std::errc::invalid_argument || value < 0 || *begin == '-')
-      from_.fail(
-          fmt::format("{} at offset {} is no number: {}", what, at_,
-                      printable({begin, std::min<std::size_t>(8, from_.bytes.size() - at_)})));
+      from_.fail("{} at offset {} is no number: {}", what, at_,
+                 printable({begin, std::min<std::size_t>(8, from_.bytes.size() - at_)}));
     if (code != std::errc() || value > most)
-      from_.fail(fmt::format("{} at offset {} is above {}", what, at_, most));
+      from_.fail("{} at offset {} is above {}", what, at_, most);
     at_ += static_cast<std::size_t>(stop - begin);
     if (at_ < from_.bytes.size() && !is_blank(from_.bytes[at_]) && from_.bytes[at_] != '#')
-      from_.fail(fmt::format("no blank after {} at offset {}", what, at_));
+      from_.fail("no blank after {} at offset {}", what, at_);
     return value;
   }
   void skip_blanks() {
@@ -67,7 +66,7 @@ T spread(std::uint32_t value, std::uint32_t most) {
 
 [[noreturn]] void too_large(const image_source& from, std::size_t sample, std::int64_t value,
                             std::int64_t most) {
-  from.fail(fmt::format("sample {} is {}, above the largest value {}", sample, value, most));
+  from.fail("sample {} is {}, above the largest value {}", sample, value, most);
 }
 
 template <class T>
@@ -112,8 +111,7 @@ image_samples decode_pnm(const image_source& from) {
   image.height = text.number("the height", most_extent);
   const auto most = static_cast<std::uint32_t>(text.number("the largest value", 65535));
   if (image.width == 0 || image.height == 0 || most == 0)
-    from.fail(
-        fmt::format("{} x {} pixels up to {} are no picture", image.width, image.height, most));
+    from.fail("{} x {} pixels up to {} are no picture", image.width, image.height, most);
   image.type = most > 255 ? dtype::u16 : dtype::u8;
   const auto channels = static_cast<std::uint64_t>(image.channels);
   // A plain sample takes a digit and a blank, which may be missing after the last one.
@@ -129,8 +127,8 @@ image_samples decode_pnm(const image_source& from) {
     text.skip(1);
     const std::size_t at = std::min(text.position(), from.bytes.size());
     if (from.bytes.size() - at < image.bytes.size())
-      from.fail(fmt::format("truncated: {} x {} pixels need {} bytes at offset {}, the file has {}",
-                            image.width, image.height, image.bytes.size(), at, from.bytes.size()));
+      from.fail("truncated: {} x {} pixels need {} bytes at offset {}, the file has {}",
+                image.width, image.height, image.bytes.size(), at, from.bytes.size());
     if (most > 255)
       read_binary<std::uint16_t>(image, from, at, most);
     else
@@ -138,7 +136,7 @@ image_samples decode_pnm(const image_source& from) {
     text.skip(image.bytes.size());
   }
   if (text.position() < from.bytes.size())
-    from.fail(fmt::format("{} bytes after the picture", from.bytes.size() - text.position()));
+    from.fail("{} bytes after the picture", from.bytes.size() - text.position());
   return image;
 }
 

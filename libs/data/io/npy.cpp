@@ -70,7 +70,7 @@ class header_parser {
   }
 
  private:
-  [[noreturn]] void bad() const { in_.fail("malformed header " + printable(all_)); }
+  [[noreturn]] void bad() const { in_.fail("malformed header {}", printable(all_)); }
 
   void skip_blanks() {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\n\r"), rest_.size()));
@@ -111,14 +111,12 @@ class header_parser {
     if (text.empty()) bad();
     for (const type_code& row : type_codes) {
       if (std::string_view(text).substr(1) != row.code) continue;
-      if (text[0] == '<' || text[0] == '=' || (text[0] == '|' && size_of(row.type) == 1)) {
+      if (text[0] == '<' || text[0] == '=' || (text[0] == '|' && size_of(row.type) == 1))
         return row.type;
-      }
-      if (text[0] == '>' && size_of(row.type) > 1) {
-        in_.fail("big-endian data (" + text + ") is not supported");
-      }
+      if (text[0] == '>' && size_of(row.type) > 1)
+        in_.fail("big-endian data ({}) is not supported", text);
     }
-    in_.fail("dtype " + printable(text) + " is not supported");
+    in_.fail("dtype {} is not supported", printable(text));
   }
   shape tuple() {
     shape extents;
@@ -131,12 +129,9 @@ class header_parser {
       const auto [stop, code] = std::from_chars(rest_.data(), end, extent);
       if (code != std::errc() || extent < 0) bad();
       rest_.remove_prefix(static_cast<std::size_t>(stop - rest_.data()));
-      if (extents.rank() == max_rank) {
-        in_.fail(fmt::format("has more than {} dimensions", max_rank));
-      }
-      if (extent > 0 && total > std::numeric_limits<std::int64_t>::max() / 16 / extent) {
+      if (extents.rank() == max_rank) in_.fail("has more than {} dimensions", max_rank);
+      if (extent > 0 && total > std::numeric_limits<std::int64_t>::max() / 16 / extent)
         in_.fail("shape is too large");
-      }
       total *= std::max<std::int64_t>(extent, 1);
       extents.push_back(extent);
       if (!accept(',')) {
@@ -157,13 +152,11 @@ npy_header read_header(reader& in) {
   in.read(start, sizeof start, "the magic string");
   if (std::string_view(start, magic.size()) != magic) in.fail("is not a .npy file");
   const int major = start[6];
-  if (major < 1 || major > 3) {
-    in.fail(
-        fmt::format("format version {}.{} is not supported", major, static_cast<int>(start[7])));
-  }
+  if (major < 1 || major > 3)
+    in.fail("format version {}.{} is not supported", major, static_cast<int>(start[7]));
   std::uint32_t length = 0;
   in.read(&length, major == 1 ? 2 : 4, "the header length");
-  if (length > longest_header) in.fail(fmt::format("header of {} bytes is too long", length));
+  if (length > longest_header) in.fail("header of {} bytes is too long", length);
   std::string text(length, '\0');
   in.read(text.data(), length, "the header");
   return header_parser(in, text).parse();
@@ -173,9 +166,7 @@ npy_header read_header(reader& in) {
 std::string npy_header_of(std::string_view op, const std::filesystem::path& path, const array& a) {
   const auto* row = std::find_if(std::begin(type_codes), std::end(type_codes),
                                  [&](const type_code& t) { return t.type == a.dtype(); });
-  if (row == std::end(type_codes)) {
-    fail(op, path, fmt::format("the format has no dtype {}", name(a.dtype())));
-  }
+  if (row == std::end(type_codes)) fail(op, path, "the format has no dtype {}", a.dtype());
   const shape& s = a.shape();
   const std::string extents =
       s.rank() == 1 ? fmt::format("{},", s[0]) : fmt::format("{}", fmt::join(s, ", "));
@@ -195,7 +186,7 @@ array read_npy(reader& in, const device& on) {
   npy_header header = read_header(in);
   if (header.fortran_order) std::reverse(header.extents.begin(), header.extents.end());
   const array a = read_array(in, header.type, header.extents, "the data", on);
-  if (in.remaining() != 0) in.fail(fmt::format("{} bytes after the data", in.remaining()));
+  if (in.remaining() != 0) in.fail("{} bytes after the data", in.remaining());
   return header.fortran_order ? a.transpose() : a;
 }
 
@@ -218,7 +209,7 @@ void save_npz(const std::filesystem::path& path, const named_arrays& arrays, com
   writer out("save_npz", path);
   zip_writer archive(out);
   for (const auto& [name, a] : arrays) {
-    const auto refuse = [&](const char* what) { out.fail(printable(name) + " " + what); };
+    const auto refuse = [&](const char* what) { out.fail("{} {}", printable(name), what); };
     const std::string file = name + ".npy";
     if (name.empty()) refuse("is no name");
     if (file.size() > zip_writer::longest_name) refuse("is too long a name");
@@ -246,9 +237,9 @@ named_arrays load_npz(const std::filesystem::path& path, const device& on) {
   out.source = path;
   for (std::uint64_t i = 0; i < archive.count(); ++i) {
     const std::string file = archive.name(i);
-    if (!file.ends_with(suffix)) in.fail(printable(file) + " is not a .npy file");
+    if (!file.ends_with(suffix)) in.fail("{} is not a .npy file", printable(file));
     const std::string name = file.substr(0, file.size() - suffix.size());
-    if (out.contains(name)) in.fail(printable(name) + " is there twice");
+    if (out.contains(name)) in.fail("{} is there twice", printable(name));
     reader bytes("load_npz", path.string() + ": " + printable(file), archive.read(i));
     out.emplace(name, read_npy(bytes, on));
   }

@@ -74,8 +74,7 @@ std::size_t packed_file::inflate_some(void* out, std::size_t room) {
   const int code = inflate(&stream_, Z_NO_FLUSH);
   if (code == Z_STREAM_END) in_member_ = false;
   if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-    in_.fail(
-        fmt::format("cannot decompress: {}", stream_.msg != nullptr ? stream_.msg : zError(code)));
+    in_.fail("cannot decompress: {}", stream_.msg != nullptr ? stream_.msg : zError(code));
   return room - stream_.avail_out;
 }
 

@@ -25,7 +25,10 @@ class packed_file {
   packed_file(const packed_file&) = delete;
   packed_file& operator=(const packed_file&) = delete;
 
-  [[noreturn]] void fail(std::string_view what) const { in_.fail(what); }
+  template <class... V>
+  [[noreturn]] void fail(fmt::format_string<const V&...> what, const V&... values) const {
+    in_.fail(what, values...);
+  }
   /// The maximum length of the content: the compression ratio of deflate is at most 1032 to 1.
   std::uint64_t most_bytes() const;
   /// Returns the number of bytes written to `out`, 0 at the end.

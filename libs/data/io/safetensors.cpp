@@ -163,19 +163,16 @@ dtype type_in(const value& v, const std::string& tensor) {
 
 shape shape_in(const value& v, const std::string& tensor) {
   if (v.kind != value::list) bad("tensor {}: shape is not a list", tensor);
-  if (v.items.size() > static_cast<std::size_t>(max_rank)) {
+  if (v.items.size() > static_cast<std::size_t>(max_rank))
     bad("tensor {}: {} dimensions, at most {} are supported", tensor, v.items.size(), max_rank);
-  }
   shape out;
   std::uint64_t total = 1;
   for (const value& extent : v.items) {
-    if (extent.kind != value::natural) {
+    if (extent.kind != value::natural)
       bad("tensor {}: extent {} is not a natural number", tensor, shown(extent));
-    }
     const std::uint64_t n = extent.number;
-    if (n != 0 && total > (std::numeric_limits<std::uint64_t>::max() >> 5) / n) {
+    if (n != 0 && total > (std::numeric_limits<std::uint64_t>::max() >> 5) / n)
       bad("tensor {}: shape {} is too large", tensor, shown(v));
-    }
     total *= std::max<std::uint64_t>(n, 1);
     out.push_back(static_cast<std::int64_t>(n));
   }
@@ -191,20 +188,17 @@ entry entry_in(const std::string& name, const value& v, std::uint64_t data_bytes
   if (v.items.size() != 3) bad("tensor {}: entry has unknown fields", tensor);
   const value& offsets = *v.find("data_offsets");
   if (offsets.kind != value::list || offsets.items.size() != 2 ||
-      offsets.items[0].kind != value::natural || offsets.items[1].kind != value::natural) {
+      offsets.items[0].kind != value::natural || offsets.items[1].kind != value::natural)
     bad("tensor {}: data_offsets {} are not two natural numbers", tensor, shown(offsets));
-  }
   entry out{name, type_in(*v.find("dtype"), tensor), shape_in(*v.find("shape"), tensor),
             offsets.items[0].number, offsets.items[1].number};
-  if (out.begin > out.end || out.end > data_bytes) {
+  if (out.begin > out.end || out.end > data_bytes)
     bad("tensor {}: offsets [{},{}] are outside the {} bytes of data", tensor, out.begin, out.end,
         data_bytes);
-  }
   const std::uint64_t bytes = static_cast<std::uint64_t>(out.extents.size()) * size_of(out.type);
-  if (out.end - out.begin != bytes) {
+  if (out.end - out.begin != bytes)
     bad("tensor {}: {} bytes, but {}{} needs {}", tensor, out.end - out.begin,
         tutti::name(out.type), out.extents.str(), bytes);
-  }
   return out;
 }
 
@@ -244,13 +238,11 @@ std::vector<entry> parse_header(std::string_view text, std::uint64_t data_bytes,
   });
   std::uint64_t position = 0;
   for (const entry& e : entries) {
-    if (e.begin < position) {
+    if (e.begin < position)
       bad("tensor {}: offsets [{},{}] overlap the tensor before it", printable(e.name), e.begin,
           e.end);
-    }
-    if (e.begin > position) {
+    if (e.begin > position)
       bad("{} unused bytes before tensor {}", e.begin - position, printable(e.name));
-    }
     position = e.end;
   }
   if (position != data_bytes) bad("{} unused bytes at the end", data_bytes - position);
@@ -287,14 +279,9 @@ layout layout_of(std::string_view op, const std::filesystem::path& path, const n
                  const std::map<std::string, std::string>& metadata) {
   layout out;
   for (const auto& [name, a] : arrays) {
-    if (name == metadata_name) {
-      fail(op, path, fmt::format("{} is not a name for a tensor", printable(name)));
-    }
-    if (!has_dtype(a.dtype())) {
-      fail(op, path,
-           fmt::format("tensor {}: the format has no dtype {}", printable(name),
-                       tutti::name(a.dtype())));
-    }
+    if (name == metadata_name) fail(op, path, "{} is not a name for a tensor", printable(name));
+    if (!has_dtype(a.dtype()))
+      fail(op, path, "tensor {}: the format has no dtype {}", printable(name), a.dtype());
     out.entries.push_back({name, a.dtype(), a.shape(), 0, 0});
   }
   // Wide elements first keeps every tensor aligned to its element size.
@@ -323,12 +310,9 @@ layout layout_of(std::string_view op, const std::filesystem::path& path, const n
 std::vector<entry> read_entries(reader& in, std::map<std::string, std::string>* metadata) {
   std::uint64_t length = 0;
   in.read(&length, sizeof length, "the header length");
-  if (length > longest_header) {
-    in.fail(fmt::format("header of {} bytes is too long", length));
-  }
-  if (length > in.remaining()) {
-    in.fail(fmt::format("truncated: header of {} bytes, {} are left", length, in.remaining()));
-  }
+  if (length > longest_header) in.fail("header of {} bytes is too long", length);
+  if (length > in.remaining())
+    in.fail("truncated: header of {} bytes, {} are left", length, in.remaining());
   std::string header(length, '\0');
   in.read(header.data(), length, "the header");
 
@@ -336,16 +320,15 @@ std::vector<entry> read_entries(reader& in, std::map<std::string, std::string>* 
     return detail::within_host_memory(
         in.op(), length, 1, [&] { return parse_header(header, in.remaining(), metadata); });
   } catch (const malformed_header& e) {
-    in.fail(e.what());
+    in.fail("{}", e.what());
   }
 }
 
 named_arrays read(reader& in, const device& on, std::map<std::string, std::string>* metadata) {
   named_arrays out;
   out.source = in.path();
-  for (const entry& e : read_entries(in, metadata)) {
+  for (const entry& e : read_entries(in, metadata))
     out.emplace(e.name, read_array(in, e.type, e.extents, "tensor " + printable(e.name), on));
-  }
   return out;
 }
 

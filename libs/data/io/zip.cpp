@@ -30,17 +30,14 @@ constexpr const char* no_memory = "the host has no memory for the archive's dire
   const bool of_system = zip_error_system_type(&error) == ZIP_ET_SYS;
   const std::string text = zip_error_strerror(&error);
   zip_error_fini(&error);
-  if (code == ZIP_ER_MEMORY) in.fail(no_memory);
+  if (code == ZIP_ER_MEMORY) in.fail("{}", no_memory);
   if (code == ZIP_ER_NOZIP) in.fail("is not a ZIP archive, or its central directory is damaged");
   if (code == ZIP_ER_MULTIDISK) in.fail("archives in several parts are not supported");
-  if (of_system && code != ZIP_ER_SEEK) in.fail("cannot read: " + text);
+  if (of_system && code != ZIP_ER_SEEK) in.fail("cannot read: {}", text);
   in.fail("the central directory, a ZIP64 record or the end record is damaged");
 }
 
-struct file_closer {
-  void operator()(zip_file_t* file) const { zip_fclose(file); }
-};
-using file_handle = std::unique_ptr<zip_file_t, file_closer>;
+using file_handle = std::unique_ptr<zip_file_t, decltype([](zip_file_t* f) { zip_fclose(f); })>;
 
 // What went wrong with the data of a member.
 std::string data_error(zip_file_t* file, const std::string& shown) {
@@ -123,8 +120,7 @@ std::vector<zip_member> members_of(reader& in, std::uint64_t directory, std::uin
     rest.remove_prefix(whole);
   }
   if (!rest.empty() || members.size() != count)
-    in.fail(fmt::format("the central directory has {} records of members, not {}", members.size(),
-                        count));
+    in.fail("the central directory has {} records of members, not {}", members.size(), count);
   std::sort(members.begin(), members.end(),
             [](const zip_member& a, const zip_member& b) { return a.begin < b.begin; });
   return members;
@@ -186,8 +182,7 @@ void zip_reader::check_end_records() {
   const std::string_view end = std::string_view(records).substr(span - after);
   const auto listed = field<std::uint16_t>(end, 10);
   if (listed != count_elsewhere && listed != count())
-    in_.fail(
-        fmt::format("both end records contradict each other: {} members and {}", listed, count()));
+    in_.fail("both end records contradict each other: {} members and {}", listed, count());
   const bool wide = records.starts_with("PK\x06\x07");
   if (wide && field<std::uint32_t>(records, 16) > 1) refuse(in_, ZIP_ER_MULTIDISK);
   if (!wide)
@@ -207,16 +202,15 @@ void zip_reader::check_end_records() {
 void zip_reader::check_members(std::uint64_t directory, std::uint64_t directory_size,
                                std::uint64_t end) {
   if (directory > end || directory_size != end - directory)
-    in_.fail(fmt::format("{} bytes at {} before the end record at {} are no central directory",
-                         directory_size, directory, end));
+    in_.fail("{} bytes at {} before the end record at {} are no central directory", directory_size,
+             directory, end);
   if (count() == 0 && end != 0)
-    in_.fail(fmt::format("the end record tells of no members, but {} bytes precede it", end));
+    in_.fail("the end record tells of no members, but {} bytes precede it", end);
   const std::vector<zip_member> members = members_of(in_, directory, end, count());
   std::uint64_t free = 0;
   for (const zip_member& m : members) {
     if (m.begin < free || m.end > directory)
-      in_.fail(fmt::format("the member at offset {} overlaps the one before it or the directory",
-                           m.begin));
+      in_.fail("the member at offset {} overlaps the one before it or the directory", m.begin);
     free = m.end;
   }
 }
@@ -235,16 +229,15 @@ std::string zip_reader::read(std::uint64_t index) {
   zip_stat_t m;
   if (zip_stat_index(archive_.get(), index, 0, &m) != 0)
     refuse(in_, zip_error_code_zip(zip_get_error(archive_.get())));
-  if (m.encryption_method != ZIP_EM_NONE) in_.fail(shown + " is encrypted");
+  if (m.encryption_method != ZIP_EM_NONE) in_.fail("{} is encrypted", shown);
   if (m.comp_method != ZIP_CM_STORE && m.comp_method != ZIP_CM_DEFLATE)
-    in_.fail(
-        fmt::format("{} has compression method {}, which is not supported", shown, m.comp_method));
-  if (m.comp_size > in_.size()) in_.fail("truncated within " + shown);
+    in_.fail("{} has compression method {}, which is not supported", shown, m.comp_method);
+  if (m.comp_size > in_.size()) in_.fail("truncated within {}", shown);
   // Deflate packs no better than 1032 to 1: what claims more shall not get memory for it.
   if (m.comp_method == ZIP_CM_STORE ? m.comp_size != m.size : m.size > m.comp_size * 1032 + 64)
-    in_.fail("the sizes of " + shown + " contradict each other");
+    in_.fail("the sizes of {} contradict each other", shown);
   const file_handle file(zip_fopen_index(archive_.get(), index, 0));
-  if (!file) in_.fail("the header of " + shown + " is malformed: " + zip_strerror(archive_.get()));
+  if (!file) in_.fail("the header of {} is malformed: {}", shown, zip_strerror(archive_.get()));
   std::string out =
       detail::within_host_memory(in_.op(), m.size, 1, [&] { return std::string(m.size, '\0'); });
   std::uint64_t got = 0;
@@ -256,8 +249,8 @@ std::string zip_reader::read(std::uint64_t index) {
   // The checksum is compared where the data end.
   char spare = 0;
   if (part >= 0) part = zip_fread(file.get(), &spare, 1);
-  if (part < 0) in_.fail(data_error(file.get(), shown));
-  if (got != m.size || part != 0) in_.fail("the sizes of " + shown + " contradict each other");
+  if (part < 0) in_.fail("{}", data_error(file.get(), shown));
+  if (got != m.size || part != 0) in_.fail("the sizes of {} contradict each other", shown);
   return out;
 }
 
@@ -278,8 +271,8 @@ zip_writer::zip_writer(writer& out) : out_(out), sink_{out, failure_} {
 
 void zip_writer::fail(zip_error_t* error) {
   if (failure_) std::rethrow_exception(failure_);
-  if (zip_error_code_zip(error) == ZIP_ER_MEMORY) out_.fail(no_memory);
-  out_.fail(std::string("cannot write the archive: ") + zip_error_strerror(error));
+  if (zip_error_code_zip(error) == ZIP_ER_MEMORY) out_.fail("{}", no_memory);
+  out_.fail("cannot write the archive: {}", zip_error_strerror(error));
 }
 
 void zip_writer::add(const std::string& name, std::uint64_t size, content bytes, bool deflated) {
