@@ -3,37 +3,11 @@
 // The results of a sample, as sentences or as one JSON object.
 #include "common/facts.hpp"
 
-#include <fmt/format.h>
-
 #include <tutti/error.hpp>
 
 #include "common/text_table.hpp"
 
 namespace samples {
-
-namespace {
-
-template <class T>
-std::string line_of(const std::string& line, const T& value) {
-  return line.empty() ? "" : fmt::format(fmt::runtime(line), value) + "\n";
-}
-
-}  // namespace
-
-void facts::add(const std::string& name, double value, const std::string& line) {
-  values_.set(name, value);
-  text_ += line_of(line, value);
-}
-
-void facts::add(const std::string& name, std::int64_t value, const std::string& line) {
-  values_.set(name, value);
-  text_ += line_of(line, value);
-}
-
-void facts::add(const std::string& name, const std::string& text, const std::string& line) {
-  values_.set(name, text);
-  text_ += line_of(line, text);
-}
 
 void facts::list(const std::string& name, const std::vector<double>& values) {
   values_.set(name, values);

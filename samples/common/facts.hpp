@@ -3,7 +3,8 @@
 // The results of a sample, as sentences or as one JSON object.
 #pragma once
 
-#include <cstdint>
+#include <fmt/format.h>
+
 #include <ostream>
 #include <string>
 #include <tutti/report.hpp>
@@ -15,9 +16,11 @@ class facts {
  public:
   /// A named value and its output line, where {} stands for the value as in fmt::format:
   /// add("error", e, "error {:.1e}"). Without a line it only appears in JSON.
-  void add(const std::string& name, double value, const std::string& line = {});
-  void add(const std::string& name, std::int64_t value, const std::string& line = {});
-  void add(const std::string& name, const std::string& text, const std::string& line = {});
+  template <class T>
+  void add(const std::string& name, const T& value, const std::string& line = {}) {
+    values_.set(name, value);
+    if (!line.empty()) text_ += fmt::format(fmt::runtime(line), value) + "\n";
+  }
   void list(const std::string& name, const std::vector<double>& values);
   /// `values` in row-major order with one name of `rows` per row; `header` starts with the title of
   /// those names. Text output has six decimal places. Throws tutti::shape_error if the sizes
