@@ -231,15 +231,8 @@ findings examine(const time_limits& limits) {
 }
 
 const char* word(grade g) {
-  switch (g) {
-    case grade::good:
-      return "ok";
-    case grade::note:
-      return "note";
-    case grade::problem:
-      return "PROBLEM";
-  }
-  return "";
+  constexpr const char* words[] = {"ok", "note", "PROBLEM"};
+  return words[static_cast<int>(g)];
 }
 
 /// The first lines, indented; a compiler log may have hundreds (--json has them all).

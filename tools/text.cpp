@@ -6,17 +6,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
+#include "tutti/dtype.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::tools {
 namespace {
 
-constexpr std::array<std::string_view, 16> bit_names = {"",    "bool", "i8",  "i16", "i32", "i64",
-                                                        "u8",  "u16",  "u32", "u64", "f16", "bf16",
-                                                        "f32", "f64",  "c64", "c128"};
+std::string_view name_of(uint32_t bit) { return name(static_cast<dtype>(bit)); }
 
 /// Code points, so that a name with accents does not shift its row.
 size_t width(std::string_view text) {
@@ -54,8 +52,8 @@ std::string size_text(uint64_t bytes) {
 
 std::vector<std::string> dtype_names(uint32_t set) {
   std::vector<std::string> list;
-  for (uint32_t d = 1; d < bit_names.size(); ++d)
-    if ((set & TUTTI_DTYPE_BIT(d)) != 0) list.emplace_back(bit_names[d]);
+  for (uint32_t d = TUTTI_BOOL; d <= TUTTI_C128; ++d)
+    if ((set & TUTTI_DTYPE_BIT(d)) != 0) list.emplace_back(name_of(d));
   return list;
 }
 
@@ -65,13 +63,13 @@ std::string dtype_text(uint32_t set) {
     if (!text.empty()) text += " ";
     text += part;
   };
-  for (uint32_t d = 1; d < bit_names.size();) {
+  for (uint32_t d = TUTTI_BOOL; d <= TUTTI_C128;) {
     const bool range_start = d == TUTTI_I8 || d == TUTTI_U8;
     if (range_start && (set >> d & 0xf) == 0xf) {
-      add(fmt::format("{}-{}", bit_names[d], bit_names[d + 3]));
+      add(fmt::format("{}-{}", name_of(d), name_of(d + 3)));
       d += 4;
     } else {
-      if ((set & TUTTI_DTYPE_BIT(d)) != 0) add(bit_names[d]);
+      if ((set & TUTTI_DTYPE_BIT(d)) != 0) add(name_of(d));
       ++d;
     }
   }

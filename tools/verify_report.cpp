@@ -25,11 +25,8 @@ std::string string_of(const json& object, const char* key) {
   return base::one_line(object.value(key, ""), 1000);
 }
 
-/// Names of dtypes, separated by spaces.
-std::string joined(const json& names) {
-  std::string text;
-  for (const json& name : names) text += (text.empty() ? "" : " ") + name.get<std::string>();
-  return text;
+std::string joined(const json& names, const char* between) {
+  return fmt::format("{}", fmt::join(names.get<std::vector<std::string>>(), between));
 }
 
 /// "all 84", "3 of 84", or the missing ones if they are few.
@@ -66,18 +63,14 @@ void print_shares(const char* title, const json& rows, const json& dtypes) {
 }
 
 void print_abilities(const json& can) {
-  fmt::print("\nthe device\n  stores      {}\n  computes    {}\n", joined(can["stored_dtypes"]),
-             joined(can["computed_dtypes"]));
+  fmt::print("\nthe device\n  stores      {}\n  computes    {}\n",
+             joined(can["stored_dtypes"], " "), joined(can["computed_dtypes"], " "));
   print_shares("operations", can["operations"], can["computed_dtypes"]);
   print_shares("reductions", can["reductions"], can["computed_dtypes"]);
   for (const json& row : can["operators"])
     fmt::print("  {:<11} {}\n", row["name"].get<std::string>(),
-               row["dtypes"].empty() ? "-" : joined(row["dtypes"]));
-  const auto list = [](const json& names) {
-    std::string text;
-    for (const json& name : names) text += (text.empty() ? "" : ", ") + name.get<std::string>();
-    return text.empty() ? std::string("-") : text;
-  };
+               row["dtypes"].empty() ? "-" : joined(row["dtypes"], " "));
+  const auto list = [](const json& names) { return names.empty() ? "-" : joined(names, ", "); };
   fmt::print("  has         {}\n  lacks       {}\n", list(can["optional"]), list(can["lacks"]));
   if (!can["kernel_languages"].empty())
     fmt::print("  kernels of  {}\n", list(can["kernel_languages"]));
