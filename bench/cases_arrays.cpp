@@ -77,10 +77,8 @@ std::string check_moments(const array& y, double mean, double variance) {
 
 workload draws(std::function<array()> draw, double mean, double variance) {
   auto d = std::make_shared<data>();
-  workload work;
-  work.ours = [d, draw] { d->y = draw().wait(); };
-  work.check = [d, mean, variance] { return check_moments(d->y, mean, variance); };
-  return work;
+  return {.ours = [d, draw] { d->y = draw().wait(); },
+          .check = [d, mean, variance] { return check_moments(d->y, mean, variance); }};
 }
 
 workload takes() {
@@ -223,13 +221,7 @@ workload choices() {
 
 void add_array_cases(std::vector<bench_case>& cases) {
   const auto add = [&](const char* name, const char* peer, std::function<workload()> make) {
-    cases.push_back({.name = name,
-                     .kind = metric::time,
-                     .unit = "ms",
-                     .peer = "fastest of NumPy, JAX, PyTorch",
-                     .make = std::move(make),
-                     .python = peer,
-                     .at_least_of_peer = 1});
+    cases.push_back(milliseconds(name, "fastest of NumPy, JAX, PyTorch", make, 1, peer));
   };
   const shape many{16 * million};
   add("uniform numbers, 16M f32", "uniform",

@@ -147,13 +147,10 @@ void add_convolution_cases(std::vector<bench_case>& cases) {
                    .at_least_of_peer = 0.95});
 
   const layer depthwise{32, 128, 56, 128, 3, 128};
-  cases.push_back({.name = "conv2d 3x3 depthwise 32x128x56x56, f32",
-                   .unit = "GB/s",
-                   .amount = 8.0 * static_cast<double>(depthwise.of_x().size()),
-                   .bound = floor_kind::copy,
-                   .bound_elements = static_cast<std::size_t>(depthwise.of_x().size()),
-                   .make = [=] { return forward(depthwise); },
-                   .at_least_of_floor = 0.8});
+  const auto elements = static_cast<std::size_t>(depthwise.of_x().size());
+  cases.push_back(bandwidth(
+      "conv2d 3x3 depthwise 32x128x56x56, f32", 8.0 * static_cast<double>(elements),
+      floor_kind::copy, elements, "-", [=] { return forward(depthwise); }, 0.8));
 }
 
 }  // namespace tutti::bench

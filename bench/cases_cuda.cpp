@@ -33,16 +33,15 @@ workload product(int n, type kind) {
   d->x = array::from(d->a, {n, n}).astype(stored).wait();
   d->y = array::from(d->b, {n, n}).astype(stored).wait();
   d->other = std::make_unique<peer::cuda_product>(n, kind, d->a.data(), d->b.data());
-  workload work;
-  work.ours = [d] { d->z = matmul(d->x, d->y).wait(); };
-  work.peer = [d] { d->other->run(); };
-  work.check = [d, n, kind] {
-    const slice first[] = {{0, 1, 1}};
-    const array row = slice_view(d->z, first).reshape({n}).astype(dtype::f32);
-    const double tolerance = kind == type::f32 ? 1.16 * 0x1p-24 * n : 2e-2;
-    return compare(row.to_vector<float>(), d->other->first_row(), tolerance);
-  };
-  return work;
+  return {.ours = [d] { d->z = matmul(d->x, d->y).wait(); },
+          .peer = [d] { d->other->run(); },
+          .check =
+              [d, n, kind] {
+                const slice first[] = {{0, 1, 1}};
+                const array row = slice_view(d->z, first).reshape({n}).astype(dtype::f32);
+                const double tolerance = kind == type::f32 ? 1.16 * 0x1p-24 * n : 2e-2;
+                return compare(row.to_vector<float>(), d->other->first_row(), tolerance);
+              }};
 }
 
 void add_products(std::vector<bench_case>& cases) {
@@ -76,10 +75,8 @@ void add_bandwidth(std::vector<bench_case>& cases, const char* name, double byte
     d->x = array::from(operand<float>(size, 1), extents).wait();
     if (two) d->y = array::from(operand<float>(size, 2), extents).wait();
     d->copy = std::make_unique<peer::cuda_copy>(static_cast<std::uint64_t>(bytes / 2));
-    workload work;
-    work.ours = [d, f] { d->z = f(d->x, d->y).wait(); };
-    work.peer = [d] { d->copy->run(); };
-    return work;
+    return workload{.ours = [d, f] { d->z = f(d->x, d->y).wait(); },
+                    .peer = [d] { d->copy->run(); }};
   };
   cases.push_back({.name = fmt::format("cuda: {}", name),
                    .unit = "GB/s",
@@ -91,13 +88,11 @@ void add_bandwidth(std::vector<bench_case>& cases, const char* name, double byte
 
 workload queue_of_launches(int count) {
   auto x = std::make_shared<array>(array::from(operand<float>(1024, 5)).wait());
-  workload work;
-  work.ours = [x, count] {
+  return {.ours = [x, count] {
     array y = *x;
     for (int i = 0; i < count; ++i) y = (y * 0.5f + *x).eval();
     y.wait();
-  };
-  return work;
+  }};
 }
 
 }  // namespace

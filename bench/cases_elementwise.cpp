@@ -71,25 +71,21 @@ std::string check(const data& d) {
 
 workload speed() {
   auto d = std::make_shared<data>();
-  workload work;
-  work.ours = [d] { d->z = expression(d->x, d->y).wait(); };
-  work.peer = [d] { peer::fused_expression(count, d->a.data(), d->b.data(), d->c.data()); };
-  work.check = [d] { return check(*d); };
-  return work;
+  return {.ours = [d] { d->z = expression(d->x, d->y).wait(); },
+          .peer = [d] { peer::fused_expression(count, d->a.data(), d->b.data(), d->c.data()); },
+          .check = [d] { return check(*d); }};
 }
 
 workload memory() {
   auto d = std::make_shared<data>();
-  workload work;
-  work.ours_value = [d] {
+  return {.ours_value = [d] {
     d->z = array();
     const auto before = stats().pool_bytes_in_use;
     reset_stats();
     d->z = expression(d->x, d->y).wait();
     const double taken = static_cast<double>(stats().pool_bytes_peak - before);
     return (taken + 2.0 * sizeof(float) * count) / (1 << 20);
-  };
-  return work;
+  }};
 }
 
 // a * b + a in dtypes other than f32, by bytes.
@@ -117,27 +113,18 @@ workload of_dtype(dtype type) {
 
 void add_dtype_cases(std::vector<bench_case>& cases) {
   for (const dtype type : {dtype::f16, dtype::bf16, dtype::c64}) {
-    cases.push_back({.name = "a*b + a, 16M " + std::string(name(type)),
-                     .unit = "GB/s",
-                     .amount = 3.0 * static_cast<double>(count * size_of(type)),
-                     .bound = floor_kind::triad,
-                     .bound_elements = count * size_of(type) / sizeof(float),
-                     .make = [type] { return of_dtype(type); },
-                     .at_least_of_floor = 0.80});
+    const std::size_t size = count * size_of(type);
+    cases.push_back(bandwidth(
+        "a*b + a, 16M " + std::string(name(type)), 3.0 * static_cast<double>(size),
+        floor_kind::triad, size / sizeof(float), "-", [type] { return of_dtype(type); }, 0.80));
   }
 }
 
 }  // namespace
 
 void add_elementwise_cases(std::vector<bench_case>& cases) {
-  cases.push_back({.name = "a*b + tanh(a) - exp(-b*b), 16M f32",
-                   .unit = "GB/s",
-                   .amount = bytes,
-                   .bound = floor_kind::triad,
-                   .bound_elements = count,
-                   .peer = "g++ -Ofast OpenMP",
-                   .make = speed,
-                   .at_least_of_floor = 0.80});
+  cases.push_back(bandwidth("a*b + tanh(a) - exp(-b*b), 16M f32", bytes, floor_kind::triad, count,
+                            "g++ -Ofast OpenMP", speed, 0.80));
 
   cases.push_back({.name = "peak device memory of that expression",
                    .kind = metric::direct,

@@ -72,14 +72,8 @@ workload scatter() {
 
 void add_gather_cases(std::vector<bench_case>& cases) {
   const auto add = [&](const char* name, std::function<workload()> make) {
-    cases.push_back({.name = name,
-                     .unit = "GB/s",
-                     .amount = 2.0 * sizeof(float) * count,
-                     .bound = floor_kind::copy,
-                     .bound_elements = count,
-                     .peer = "a loop, 1 thread",
-                     .make = std::move(make),
-                     .at_least_of_floor = 0.5});
+    cases.push_back(bandwidth(name, 2.0 * sizeof(float) * count, floor_kind::copy, count,
+                              "a loop, 1 thread", std::move(make), 0.5));
   };
   add("gather of 256-byte rows, 64 MiB", gather);
   add("scatter-add of 256-byte rows, 64 MiB", scatter);

@@ -98,11 +98,9 @@ workload many_systems(int count, int n) {
   d->x = matrix_transpose(array::from(d->a, {count, n, n})) + 0.0;
   d->x.wait();
   d->y = array::from(d->b, {count, n, 1}).wait();
-  workload work;
-  work.ours = [d] { d->z = linalg::solve(d->x, d->y).wait(); };
-  work.peer = [d, count, n] { peer::solve(count, n, d->a, d->b, d->expected); };
-  work.check = [d] { return compare(d->z.to_vector<double>(), d->expected, 1e-12); };
-  return work;
+  return {.ours = [d] { d->z = linalg::solve(d->x, d->y).wait(); },
+          .peer = [d, count, n] { peer::solve(count, n, d->a, d->b, d->expected); },
+          .check = [d] { return compare(d->z.to_vector<double>(), d->expected, 1e-12); }};
 }
 
 }  // namespace

@@ -42,13 +42,7 @@ void add_fit(std::vector<bench_case>& cases, const char* name, const char* peer,
         .check =
             [t, least] { return t->score > least ? "" : fmt::format("a score of {}", t->score); }};
   };
-  cases.push_back({.name = name,
-                   .kind = metric::time,
-                   .unit = "ms",
-                   .peer = "scikit-learn",
-                   .make = make,
-                   .python = peer,
-                   .at_least_of_peer = 1});
+  cases.push_back(milliseconds(name, "scikit-learn", make, 1, peer));
 }
 
 }  // namespace

@@ -48,13 +48,10 @@ std::function<workload()> of_rows(std::size_t results, double tolerance,
                                   void (*peer)(std::size_t, std::size_t, const float*, float*)) {
   return [=] {
     auto d = make_data({side, side}, results);
-    workload work;
-    work.ours = [d, ours] { d->y = ours(d->x).wait(); };
-    work.peer = [d, peer] { peer(side, side, d->a.data(), d->expected.data()); };
-    work.check = [d, tolerance] {
-      return compare(d->y.to_vector<float>(), d->expected, tolerance);
-    };
-    return work;
+    return workload{
+        .ours = [d, ours] { d->y = ours(d->x).wait(); },
+        .peer = [d, peer] { peer(side, side, d->a.data(), d->expected.data()); },
+        .check = [=] { return compare(d->y.to_vector<float>(), d->expected, tolerance); }};
   };
 }
 
@@ -63,14 +60,9 @@ std::function<workload()> of_rows(std::size_t results, double tolerance,
 void add_reduce_cases(std::vector<bench_case>& cases) {
   const auto add = [&](const char* name, std::int64_t elements, std::function<workload()> make,
                        floor_kind bound = floor_kind::read, double passes = 1, double goal = 0.85) {
-    cases.push_back({.name = name,
-                     .unit = "GB/s",
-                     .amount = passes * static_cast<double>(elements) * sizeof(float),
-                     .bound = bound,
-                     .bound_elements = static_cast<std::size_t>(elements),
-                     .peer = "g++ -Ofast OpenMP",
-                     .make = std::move(make),
-                     .at_least_of_floor = goal});
+    cases.push_back(bandwidth(name, passes * static_cast<double>(elements) * sizeof(float), bound,
+                              static_cast<std::size_t>(elements), "g++ -Ofast OpenMP",
+                              std::move(make), goal));
   };
   add("sum of 64M f32", many, all);
   const auto row_sums = of_rows(

@@ -46,9 +46,7 @@ void add_row(std::vector<bench_case>& cases, const char* name, int arity, result
   c.on_request = true;
   c.make = [op, low, high] {
     auto d = std::make_shared<operands>(low, high);
-    workload work;
-    work.ours = [d, op] { d->out = op(d->a, d->b).wait(); };
-    return work;
+    return workload{.ours = [d, op] { d->out = op(d->a, d->b).wait(); }};
   };
   cases.push_back(c);
 }

@@ -30,13 +30,8 @@ array random_rows(const shape& extents) {
 
 void add(std::vector<bench_case>& cases, std::string name, std::string peer, double times,
          const std::function<workload()>& make) {
-  cases.push_back({.name = std::move(name),
-                   .kind = metric::time,
-                   .unit = "ms",
-                   .peer = "fastest of JAX, PyTorch, scikit-learn",
-                   .make = make,
-                   .python = std::move(peer),
-                   .at_least_of_peer = times});
+  cases.push_back(milliseconds(std::move(name), "fastest of JAX, PyTorch, scikit-learn", make,
+                               times, std::move(peer)));
 }
 
 /// Training steps on one batch; waits for the last one, as a training loop does.

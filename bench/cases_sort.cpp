@@ -108,34 +108,20 @@ workload histogram_case() {
 }  // namespace
 
 void add_sort_cases(std::vector<bench_case>& cases) {
-  cases.push_back({.name = "cumsum of 16M i32",
-                   .unit = "GB/s",
-                   .amount = 8.0 * many,  // one read, one write
-                   .bound = floor_kind::copy,
-                   .bound_elements = many,
-                   .peer = "std::inclusive_scan",
-                   .make = scan_case,
-                   .at_least_of_floor = 0.5});
-
+  // One read, one write.
+  cases.push_back(bandwidth("cumsum of 16M i32", 8.0 * many, floor_kind::copy, many,
+                            "std::inclusive_scan", scan_case, 0.5));
+  // Two reads, one write.
   for (const bool along_columns : {false, true})
-    cases.push_back({.name = std::string("linear_recurrence along ") +
-                             (along_columns ? "columns" : "rows") + " of 4096x4096 f32",
-                     .unit = "GB/s",
-                     .amount = 12.0 * many,  // two reads, one write
-                     .bound = floor_kind::triad,
-                     .bound_elements = many,
-                     .peer = "a loop, 1 thread",
-                     .make = [along_columns] { return recurrence_case(along_columns); },
-                     .at_least_of_floor = 0.5});
+    cases.push_back(bandwidth(
+        std::string("linear_recurrence along ") + (along_columns ? "columns" : "rows") +
+            " of 4096x4096 f32",
+        12.0 * many, floor_kind::triad, many, "a loop, 1 thread",
+        [along_columns] { return recurrence_case(along_columns); }, 0.5));
 
   const auto add = [&](const char* name, const char* peer, std::function<workload()> make,
                        double times) {
-    cases.push_back({.name = name,
-                     .kind = metric::time,
-                     .unit = "ms",
-                     .peer = peer,
-                     .make = std::move(make),
-                     .at_least_of_peer = times});
+    cases.push_back(milliseconds(name, peer, std::move(make), times));
   };
   add(
       "sort of 16M u32", "std::sort, 1 thread", [] { return sort_case(false); }, 8);

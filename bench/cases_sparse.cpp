@@ -177,12 +177,7 @@ void add_sparse_cases(std::vector<bench_case>& cases) {
       [] { return random_columns(few, each, false); });
 
   const auto add_time = [&](const char* name, const char* peer, std::function<workload()> make) {
-    cases.push_back({.name = name,
-                     .kind = metric::time,
-                     .unit = "ms",
-                     .peer = "fastest of SciPy, PyTorch",
-                     .make = std::move(make),
-                     .python = peer});
+    cases.push_back(milliseconds(name, "fastest of SciPy, PyTorch", std::move(make), 0, peer));
   };
   add_time("csr times csr, grid of 1024 x 1024, f32", "csr squared",
            [] { return squared(grid(n)); });

@@ -33,6 +33,24 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
+// Starts a program with these ends of pipes, which it closes here; -1: as this process.
+pid_t start(const std::string& program, const std::vector<std::string>& arguments,
+            std::vector<std::string> variables, int input, int output) {
+  std::vector<std::string> words{program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (input >= 0) posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  pid_t child = 0;
+  const int code = posix_spawnp(&child, program.c_str(), &actions, nullptr, pointers(words).data(),
+                                pointers(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (input >= 0) close(input);
+  close(output);
+  return code == 0 ? child : -1;
+}
+
 std::string read_all(int descriptor) {
   std::string out;
   char part[4096];
@@ -50,25 +68,12 @@ std::string beside(const std::string& name) {
 std::string output_of(const std::string& program, const std::vector<std::string>& arguments,
                       const environment& changes) {
   const std::string path = beside(program);
-  std::vector<std::string> words{path};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<std::string> variables = changed_environment(changes);
-
   int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error("no pipe for " + program);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
-  posix_spawn_file_actions_addclose(&actions, ends[1]);
-  pid_t child = 0;
-  const int code = posix_spawn(&child, path.c_str(), &actions, nullptr, pointers(words).data(),
-                               pointers(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  const std::string text = code == 0 ? read_all(ends[0]) : "";
+  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for " + program);
+  const pid_t child = start(path, arguments, changed_environment(changes), -1, ends[1]);
+  const std::string text = child > 0 ? read_all(ends[0]) : "";
   close(ends[0]);
-  if (code != 0) throw std::runtime_error("cannot start " + path);
+  if (child < 0) throw std::runtime_error("cannot start " + path);
   int status = 0;
   if (waitpid(child, &status, 0) != child || status != 0)
     throw std::runtime_error(path + " failed");
@@ -76,24 +81,15 @@ std::string output_of(const std::string& program, const std::vector<std::string>
 }
 
 companion::companion(const std::string& program, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words{program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
   int questions[2], answers[2];
   if (pipe2(questions, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for " + program);
   if (pipe2(answers, O_CLOEXEC) != 0) {
     close(questions[0]), close(questions[1]);
     throw std::runtime_error("no pipe for " + program);
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, questions[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, answers[1], STDOUT_FILENO);
-  const int code =
-      posix_spawnp(&child_, program.c_str(), &actions, nullptr, pointers(words).data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(questions[0]), close(answers[1]);
+  child_ = start(program, arguments, changed_environment({}), questions[0], answers[1]);
   to_ = questions[1], from_ = answers[0];
-  if (code == 0) return;
+  if (child_ > 0) return;
   close(to_), close(from_);
   throw std::runtime_error("cannot start " + program);
 }

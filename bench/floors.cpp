@@ -135,23 +135,9 @@ floor_meter::floor_meter() = default;
 floor_meter::~floor_meter() = default;
 
 std::string name(floor_kind kind) {
-  switch (kind) {
-    case floor_kind::none:
-      return "-";
-    case floor_kind::copy:
-      return "copy";
-    case floor_kind::triad:
-      return "triad";
-    case floor_kind::triad_nt:
-      return "triad, non-temporal stores";
-    case floor_kind::read:
-      return "read";
-    case floor_kind::fma_f32:
-      return "f32 fma";
-    case floor_kind::fma_f64:
-      return "f64 fma";
-  }
-  return "";
+  constexpr const char* names[] = {"-",    "copy",    "triad",  "triad, non-temporal stores",
+                                   "read", "f32 fma", "f64 fma"};
+  return names[static_cast<int>(kind)];
 }
 
 std::string unit(floor_kind kind) {

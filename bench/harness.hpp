@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "floors.hpp"
@@ -55,6 +56,33 @@ struct bench_case {
   // The goal, at most one of these: ratios, and values in `unit`.
   double at_least_of_peer = 0, at_least_of_floor = 0, at_most = 0, at_most_over_peer = 0;
 };
+
+/// A case measured in milliseconds; `python` as in bench_case.
+inline bench_case milliseconds(std::string name, std::string peer, std::function<workload()> make,
+                               double at_least_of_peer, std::string python = {}) {
+  return {.name = std::move(name),
+          .kind = metric::time,
+          .unit = "ms",
+          .peer = std::move(peer),
+          .make = std::move(make),
+          .python = std::move(python),
+          .at_least_of_peer = at_least_of_peer};
+}
+
+/// A case measured in GB/s and compared with a bandwidth of the machine for arrays of `elements`
+/// f32.
+inline bench_case bandwidth(std::string name, double bytes, floor_kind bound, std::size_t elements,
+                            std::string peer, std::function<workload()> make,
+                            double at_least_of_floor) {
+  return {.name = std::move(name),
+          .unit = "GB/s",
+          .amount = bytes,
+          .bound = bound,
+          .bound_elements = elements,
+          .peer = std::move(peer),
+          .make = std::move(make),
+          .at_least_of_floor = at_least_of_floor};
+}
 
 /// Runs every case whose name matches the regular expression, `runs` times each, and passes each
 /// row to `done`. Returns the number of matching cases.

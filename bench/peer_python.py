@@ -5,42 +5,31 @@
 # cases_sparse.cpp, cases_ml.cpp and, with peer_samples.py, cases_samples.cpp: the same work in the
 # installed ones of NumPy, SciPy, scikit-learn, OpenCV, JAX and PyTorch. Reads lines: "open NAME"
 # answers with the fastest library for that case, "run" with the milliseconds of one run.
+import importlib
 import sys
 import time
 
 import numpy as np
 
-try:
-    import cv2
-except ImportError:
-    cv2 = None
-try:
-    import jax
-
-    jax.config.update("jax_platforms", "cpu")
-except ImportError:
-    jax = None
-try:
-    import scipy
-    import scipy.fft
-    import scipy.signal
-    import scipy.sparse
-except ImportError:
-    scipy = None
-try:
-    import sklearn
-    import sklearn.cluster
-    import sklearn.ensemble
-    import sklearn.linear_model
-    import sklearn.naive_bayes
-    import sklearn.neighbors
-except ImportError:
-    sklearn = None
-try:
-    import torch
-except ImportError:
-    torch = None
 import peer_samples
+
+
+def installed(*names):
+    """The first of these modules if all of them are installed."""
+    try:
+        return [importlib.import_module(name) for name in names][0]
+    except ImportError:
+        return None
+
+
+cv2 = installed("cv2")
+jax = installed("jax")
+scipy = installed("scipy", "scipy.fft", "scipy.signal", "scipy.sparse")
+models = ["cluster", "ensemble", "linear_model", "naive_bayes", "neighbors"]
+sklearn = installed("sklearn", *("sklearn." + name for name in models))
+torch = installed("torch")
+if jax is not None:
+    jax.config.update("jax_platforms", "cpu")
 
 M = 1 << 20
 convolution_kinds = ["forward", "data", "weights"]
@@ -134,9 +123,6 @@ def sparse_rows(kind):
 
 
 def scipy_cases():
-    if scipy is None:
-        return {}
-
     # As librosa does.
     def spectra(x):
         window = scipy.signal.get_window("hann", 1024).astype("f4")
@@ -212,9 +198,6 @@ def sklearn_cases():
 
 
 def opencv_cases():
-    if cv2 is None:
-        return {}
-
     def of_picture(work):
         return of_floats(work, 3000, 4000, 3)
 
@@ -229,8 +212,6 @@ def opencv_cases():
 
 
 def jax_cases():
-    if jax is None:
-        return {}
     jnp = jax.numpy
     key = jax.random.PRNGKey(1)
 
@@ -268,9 +249,6 @@ def jax_cases():
 
 
 def torch_cases():
-    if torch is None:
-        return {}
-
     def floats(*extents):
         return torch.rand(*extents)
 
@@ -369,20 +347,18 @@ def fastest(name, libraries):
 
 
 def main():
-    libraries = [("NumPy " + np.__version__, numpy_cases())]
-    if scipy is not None:
-        libraries.append(("SciPy " + scipy.__version__, scipy_cases()))
-    if sklearn is not None:
-        cases = {**sklearn_cases(), **peer_samples.sklearn_cases()}
-        libraries.append(("scikit-learn " + sklearn.__version__, cases))
-    if cv2 is not None:
-        libraries.append(("OpenCV " + cv2.__version__, opencv_cases()))
-    if jax is not None:
-        cases = {**jax_cases(), **peer_samples.jax_cases()}
-        libraries.append(("JAX " + jax.__version__, cases))
-    if torch is not None:
-        cases = {**torch_cases(), **peer_samples.torch_cases()}
-        libraries.append(("PyTorch " + torch.__version__, cases))
+    libraries = [
+        (f"{name} {module.__version__}", {**cases(), **of_samples()})
+        for name, module, cases, of_samples in (
+            ("NumPy", np, numpy_cases, dict),
+            ("SciPy", scipy, scipy_cases, dict),
+            ("scikit-learn", sklearn, sklearn_cases, peer_samples.sklearn_cases),
+            ("OpenCV", cv2, opencv_cases, dict),
+            ("JAX", jax, jax_cases, peer_samples.jax_cases),
+            ("PyTorch", torch, torch_cases, peer_samples.torch_cases),
+        )
+        if module is not None
+    ]
     work = None
     for line in sys.stdin:
         command, _, name = line.strip().partition(" ")
