@@ -120,9 +120,8 @@ histogram_result histogram(const array& a, const array& edges) {
     const shape& extents = op::extents_of(edges, "histogram");
     if (extents.rank() != 1 || extents[0] < 2)
       base::fail<shape_error>("histogram: edges of shape {}, must be 1-d, at least 2", extents);
-    const dtype type =
-        op::real_floating_type_of(std::initializer_list<array>{a, edges}, "histogram");
-    const array at = op::cast(edges, graph::compute_dtype(type), "histogram");
+    const bool is_wide = edge_type(a) == dtype::f64 || edge_type(edges) == dtype::f64;
+    const array at = op::cast(edges, is_wide ? dtype::f64 : dtype::f32, "histogram");
     const std::int64_t bins = extents[0] - 1;
     if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, op::device_of(at)), at};
     const array x = op::cast(a.flatten(), at.dtype(), "histogram");

@@ -178,6 +178,11 @@ BOOST_AUTO_TEST_CASE(histograms_follow_their_edges) {
   const auto [counts, edges] = tutti::histogram(array::from(whole), 3, 1, 7);
   BOOST_TEST(counts.to_vector<std::int64_t>() == (std::vector<std::int64_t>{2, 2, 1}));
   BOOST_TEST((edges.dtype() == dtype::f64));
+  // Integers that f32 cannot tell apart, with given edges.
+  const array ends = array::from<std::uint32_t>({0, 4000000000, 4294967294, 4294967295});
+  const array large = array::from<std::uint32_t>({4294967294, 4294967293, 4294967295, 1});
+  BOOST_TEST(tutti::histogram(large, ends).counts.to_vector<std::int64_t>() ==
+             (std::vector<std::int64_t>{1, 1, 2}));
   const array halves = array::from<float>({0.5F, 0.25F, -1, 1, 0.999F}).astype(dtype::f16);
   BOOST_TEST(tutti::histogram(halves, 2, -1, 1).counts.to_vector<std::int64_t>() ==
              (std::vector<std::int64_t>{1, 4}));

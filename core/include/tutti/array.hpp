@@ -269,8 +269,8 @@ class TUTTI_API array {
   detail::node_ref node_;
 };
 
-/// Arrays given to a function: a list in braces, or what converts to a span of them. Like a span,
-/// it refers to them.
+/// Arrays given to a function: a list in braces, a span, or a contiguous range such as a vector.
+/// Like a span, it refers to them.
 struct array_list : std::span<const array> {
   using span::span;
   array_list(std::span<const array> arrays) : span(arrays) {}
