@@ -20,7 +20,6 @@
 #include "sdk/host_layer/program_interpreter.hpp"
 #include "sdk/host_layer/thread_team.hpp"
 #include "sdk/host_layer/work_queue.hpp"
-#include "tutti_test/threads.hpp"
 #include "verify/program_spec.hpp"
 
 struct tutti_buffer {
@@ -95,14 +94,18 @@ BOOST_AUTO_TEST_CASE(a_loop_throws_what_its_body_throws_and_the_team_goes_on) {
 BOOST_AUTO_TEST_CASE(loops_of_several_threads_do_not_wait_for_each_other) {
   thread_team team(2);
   std::atomic<uint64_t> sum = 0;
-  tutti_test::at_once(4, [&](int) {
-    for (int round = 0; round < 50; ++round) {
-      team.split(100, 1, [&](uint64_t begin, uint64_t end) {
-        // A loop within a loop finds the team taken, and runs where it is.
-        team.split(end - begin, 1, [&](uint64_t b, uint64_t e) { sum += e - b; });
-      });
-    }
-  });
+  std::vector<std::thread> callers;
+  for (int n = 0; n < 4; ++n) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        team.split(100, 1, [&](uint64_t begin, uint64_t end) {
+          // A loop within a loop finds the team taken, and runs where it is.
+          team.split(end - begin, 1, [&](uint64_t b, uint64_t e) { sum += e - b; });
+        });
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
   BOOST_CHECK_EQUAL(sum.load(), 4u * 50 * 100);
 }
 
