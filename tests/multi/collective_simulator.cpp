@@ -58,7 +58,8 @@ void add_agreement(std::vector<step>& steps, std::vector<int>& last) {
 class graph_reader {
  public:
   graph_reader(const tutti::device_group& group, const std::vector<array>& values) : group_(group) {
-    for (const array& v : values) found_[&*v.node()] = {-1, static_cast<std::int64_t>(v.size())};
+    for (const array& v : values)
+      found_[&*v.node()] = {-1, {0, static_cast<std::int64_t>(v.size())}};
   }
   recorded read(const std::vector<array>& results) {
     for (const array& a : results) out_.results.push_back(visit(*a.node()).step);
@@ -68,9 +69,9 @@ class graph_reader {
  private:
   struct place {
     int step;  // that makes it, or -1
-    std::int64_t elements;
+    tutti::index_range range;
   };
-  static constexpr place nothing{-1, 0};
+  static constexpr place nothing{-1, {0, 0}};
 
   int member(const tutti::graph::node& n) const {
     for (std::size_t i = 0; i < group_.size(); ++i)
@@ -78,11 +79,13 @@ class graph_reader {
     throw std::logic_error("a node on no member");
   }
 
-  place add(const tutti::graph::node& n, int from, bool adds, place first, place second) {
+  place add(const tutti::graph::node& n, int from, bool adds, place first, place second,
+            tutti::index_range range) {
     const auto bytes =
-        static_cast<double>(second.elements) * static_cast<double>(tutti::size_of(n.type));
+        static_cast<double>(second.range.size()) * static_cast<double>(tutti::size_of(n.type));
     out_.steps.push_back({from, member(n), bytes, adds, {first.step, second.step}});
-    return {static_cast<int>(out_.steps.size()) - 1, n.elements};
+    out_.ranges.push_back(range);
+    return {static_cast<int>(out_.steps.size()) - 1, range};
   }
 
   place visit(const tutti::graph::node& n) {
@@ -92,15 +95,21 @@ class graph_reader {
 
   place make(const tutti::graph::node& n) {
     using tutti::graph::kind;
-    if (n.is_view()) return {visit(*n.view().base).step, n.elements};
+    if (n.is_view()) {
+      const place base = visit(*n.view().base);
+      const std::int64_t first = base.range.begin + n.view().where.offset;
+      return {base.step, {first, first + n.elements}};
+    }
     std::vector<place> inputs;
     for (const auto& i : n.inputs) inputs.push_back(visit(*i));
-    if (n.kind == kind::transfer) return add(n, member(*n.inputs[0]), false, nothing, inputs[0]);
+    if (n.kind == kind::transfer)
+      return add(n, member(*n.inputs[0]), false, nothing, inputs[0], inputs[0].range);
     if (n.kind == kind::elementwise && inputs.size() == 2)
-      return add(n, member(n), true, inputs[0], inputs[1]);
+      return add(n, member(n), true, inputs[0], inputs[1], inputs[0].range);
     if (n.kind != kind::concatenate) throw std::logic_error("a node of another kind");
     place joined = nothing;
-    for (const place& p : inputs) joined = add(n, member(n), false, joined, p);
+    for (const place& p : inputs)
+      joined = add(n, member(n), false, joined, p, {inputs[0].range.begin, p.range.end});
     return joined;
   }
 
@@ -116,7 +125,7 @@ const recorded& within_rank(int devices, double bytes, part which) {
   static std::map<std::tuple<int, double, part>, recorded> known;
   const auto [at, is_new] = known.try_emplace({devices, bytes, which});
   if (!is_new) return at->second;
-  if (devices == 1) return at->second = {{}, {-1}};
+  if (devices == 1) return at->second = {{}, {}, {-1}};
   const std::vector<tutti::device>& all = tutti::devices();
   const tutti::device_group group(std::vector<tutti::device>(all.begin(), all.begin() + devices));
   std::vector<array> values;

@@ -35,6 +35,7 @@ std::vector<double> simulate(const std::vector<step>& steps, const std::vector<e
 /// Work that the graph of unevaluated 1-d results holds, as steps between the members of a group.
 struct recorded {
   std::vector<step> steps;
+  std::vector<tutti::index_range> ranges;  ///< of each step: elements of the whole value
   std::vector<int> results;  ///< step of each result; -1: it is the member's own value
 };
 recorded read_graph(const tutti::device_group& group, const std::vector<tutti::array>& results,

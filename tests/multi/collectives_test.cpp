@@ -314,10 +314,10 @@ BOOST_AUTO_TEST_CASE(members_that_threads_of_their_own_evaluate) {
       const std::vector<array> sums = all_reduce(group, inputs);
       const dense expected = reduced(values, group.size(), reduction::sum);
       std::vector<std::vector<float>> got(group.size());
-      at_once(static_cast<int>(group.size()), [&](int member) {
-        const auto m = static_cast<std::size_t>(member);
-        got[m] = sums[m].to_vector<float>();
-      });
+      std::vector<std::thread> threads;
+      for (std::size_t m = 0; m < group.size(); ++m)
+        threads.emplace_back([&, m] { got[m] = sums[m].to_vector<float>(); });
+      for (std::thread& t : threads) t.join();
       for (const std::vector<float>& of_member : got)
         for (std::size_t i = 0; i < 3; ++i)
           BOOST_TEST(of_member[i] == static_cast<float>(2 * expected.values[i]));

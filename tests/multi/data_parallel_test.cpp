@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data-parallel training against one device that does everything: losses, gradients and parameters
-// over several steps, in f64 so that only rounding may differ.
+// Data-parallel training and pipelines against one device that does everything: losses, gradients
+// and parameters over several steps, in f64 so that only rounding may differ.
 #include "members.hpp"
 #include "tutti/nn.hpp"
 
@@ -203,6 +203,77 @@ BOOST_AUTO_TEST_CASE(batches_that_are_split_already) {
   const auto [value, gradients] = one_device(parameters_on(group[0]), here);
   BOOST_TEST(matches(split.loss, read(value), rounding));
   BOOST_TEST(matches(split.gradients[0].gather(group[0]), read(gradients[0]), rounding));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(pipelines)
+
+namespace {
+
+std::vector<tutti::nn::pipeline::stage> stages(std::size_t count) {
+  std::vector<tutti::nn::pipeline::stage> out;
+  for (std::size_t i = 0; i < count; ++i)
+    out.push_back([](const std::vector<array>& p, const array& x) {
+      return tutti::tanh(matmul(x, p[0]) + p[1]);
+    });
+  return out;
+}
+
+std::vector<std::vector<array>> stage_parameters(const device_group& group, bool all_on_first) {
+  std::vector<std::vector<array>> out;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const tutti::device on = group[all_on_first ? 0 : i];
+    out.push_back({put(random_dense({4, 4}, -1, 1, 900 + i), on, dtype::f64),
+                   put(random_dense({4}, -1, 1, 950 + i), on, dtype::f64)});
+  }
+  return out;
+}
+
+array through_all(const std::vector<std::vector<array>>& parameters, array x) {
+  for (const auto& p : parameters) x = stages(1)[0](p, x);
+  return x;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(micro_batches_pass_all_stages) {
+  for (const device_group& group : groups()) {
+    const array x = put(random_dense({7, 4}, -1, 1, 9), group[0], dtype::f64);
+    const dense expected = read(through_all(stage_parameters(group, true), x));
+    for (const std::int64_t micro_batches : {1, 3, 9}) {
+      const tutti::nn::pipeline network(stages(group.size()), group, micro_batches);
+      const array got = network(stage_parameters(group, false), x);
+      BOOST_TEST((got.device() == group[group.size() - 1]));
+      BOOST_TEST(matches(got, expected, rounding));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_are_those_of_the_whole_batch) {
+  for (const device_group& group : groups()) {
+    const array x = put(random_dense({7, 4}, -1, 1, 9), group[0], dtype::f64);
+    const array target = put(random_dense({7, 4}, -1, 1, 10), group[0], dtype::f64);
+    const auto here = stage_parameters(group, true);
+    std::vector<array> flat;
+    for (const auto& p : here) flat.insert(flat.end(), p.begin(), p.end());
+    const auto [value, gradients] = tutti::value_and_grad([&](const std::vector<array>& p) {
+      std::vector<std::vector<array>> by_stage;
+      for (std::size_t i = 0; i < p.size(); i += 2) by_stage.push_back({p[i], p[i + 1]});
+      return nn::mse(through_all(by_stage, x), target);
+    })(flat);
+    for (const std::int64_t micro_batches : {1, 3}) {
+      const tutti::nn::pipeline network(stages(group.size()), group, micro_batches);
+      const auto [got, by_stage] =
+          network.value_and_grad(nn::mse, stage_parameters(group, false), x, target);
+      BOOST_TEST(matches(got, read(value), rounding));
+      for (std::size_t i = 0; i < group.size(); ++i)
+        for (std::size_t k = 0; k < 2; ++k) {
+          BOOST_TEST((by_stage[i][k].device() == group[i]));
+          BOOST_TEST(matches(by_stage[i][k], read(gradients[2 * i + k]), rounding));
+        }
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

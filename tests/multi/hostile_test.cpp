@@ -200,15 +200,8 @@ BOOST_AUTO_TEST_CASE(sharded_arrays) {
   refused<tutti::value_error>("shares", std::to_string(count + 1) + " weights for",
                               [&] { shard(whole, group, 0, std::vector<double>(count + 1, 1)); });
   refused<tutti::value_error>("shares", "an extent of -1", [&] { shares().boundaries(-1, group); });
-  using weights = std::vector<double>;
-  const std::pair<weights, std::string> wrong[] = {{{1, -2}, "weight 1 is -2"},
-                                                   {{not_a_number, 1}, "weight 0 is nan"},
-                                                   {{1, infinite}, "weight 1 is inf"},
-                                                   {{0, 0}, "2 weights sum to 0"},
-                                                   {{}, "0 weights"},
-                                                   {weights(count, 1.7e308), "weights sum to inf"}};
-  for (const auto& [list, part] : wrong)
-    refused<tutti::value_error>("shares", part, [&] { shares{list}; });
+  refused<tutti::value_error>("shares", "weights sum to inf",
+                              [&] { shares(std::vector<double>(count, 1.7e308)); });
   const sharded rows = shard(whole, group), columns = shard(whole, group, 1);
   refused<tutti::value_error>("add", "split differently", [&] { rows + columns; });
   refused<tutti::value_error>("multiply", "different groups",

@@ -216,10 +216,12 @@ BOOST_AUTO_TEST_CASE(rank_1_is_killed, *boost::unit_test::disabled()) {
 }
 
 BOOST_AUTO_TEST_CASE(ranks_of_different_programs_do_not_start) {
-  require_text(message_of<value_error>([] {
-                 run_ranks(
-                     2, [](const job&) {}, 60,
-                     [](int r) { return r == 0 ? "first 1.0" : "other 2.0"; });
-               }),
-               {"first 1.0 on rank 0", "other 2.0 on rank 1"});
+  try {
+    run_ranks(
+        2, [](const job&) {}, 60, [](int r) { return r == 0 ? "first 1.0" : "other 2.0"; });
+    BOOST_ERROR("nothing was thrown");
+  } catch (const value_error& e) {
+    BOOST_TEST(std::string(e.what()).find("first 1.0 on rank 0") != std::string::npos, e.what());
+    BOOST_TEST(std::string(e.what()).find("other 2.0 on rank 1") != std::string::npos, e.what());
+  }
 }

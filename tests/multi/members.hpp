@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of the first devices of TUTTI_DEVICE, splits among members, and values on them that a host
-// loop can follow.
+// Groups of the first devices of TUTTI_DEVICE, and values on them that a host loop can follow.
 #pragma once
 
 #include "tutti_test/arrays.hpp"
@@ -86,14 +85,6 @@ inline std::vector<std::int64_t> equal_cuts(std::int64_t extent, std::size_t cou
     out.push_back(out.back() + extent / n + (static_cast<std::int64_t>(i) < extent % n ? 1 : 0));
   }
   return out;
-}
-
-/// Ways to split an axis, one of which leaves all but the last device without elements.
-inline std::vector<std::pair<std::string, tutti::shares>> splits(const tutti::device_group& group) {
-  std::vector<double> rising, last(group.total(), 0.0);
-  for (std::size_t i = 0; i < group.total(); ++i) rising.push_back(1.0 + static_cast<double>(i));
-  last.back() = 1;
-  return {{"equal", tutti::shares::equal()}, {"rising", rising}, {"all to the last", last}};
 }
 
 }  // namespace tutti_test

@@ -209,18 +209,22 @@ BOOST_AUTO_TEST_CASE(what_the_body_throws_stops_the_loop) {
 
 BOOST_AUTO_TEST_CASE(loops_may_run_at_the_same_time_and_inside_each_other) {
   std::atomic<int> right{0};
-  at_once(2, [&](int) {
-    collector results({0, 300});
-    tutti::parallel_for(
-        device_group(), {0, 300},
-        [](const chunk& c) {
-          collector inner({0, 5});
-          tutti::parallel_for(device_group({c.device}), {0, 5}, squares, inner.sink());
-          return inner.complete() ? squares(c) : std::vector<array>();
-        },
-        results.sink());
-    if (results.complete()) ++right;
-  });
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      collector results({0, 300});
+      tutti::parallel_for(
+          device_group(), {0, 300},
+          [](const chunk& c) {
+            collector inner({0, 5});
+            tutti::parallel_for(device_group({c.device}), {0, 5}, squares, inner.sink());
+            return inner.complete() ? squares(c) : std::vector<array>();
+          },
+          results.sink());
+      if (results.complete()) ++right;
+    });
+  }
+  for (std::thread& t : threads) t.join();
   BOOST_TEST(right == 2);
 }
 

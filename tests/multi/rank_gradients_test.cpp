@@ -3,8 +3,8 @@
 // Gradients of functions over the ranks of a job, against those of the whole array on one device.
 #include <exception>
 
-#include "members.hpp"
 #include "thread_job.hpp"
+#include "tutti_test/arrays.hpp"
 
 namespace {
 

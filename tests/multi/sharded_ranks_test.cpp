@@ -252,8 +252,12 @@ BOOST_AUTO_TEST_CASE(sharded_reductions_over_ranks) {
              {reduce_options{}, reduce_options{.axes = {{0}}}, reduce_options{.axes = {{1}}},
               reduce_options{.axes = {{0}}, .keepdims = true}}) {
           require_parts(sum(s, over), sum(a, over), name + ": sum");
+          require_parts(min(s, over), min(a, over), name + ": min");
           require_parts(max(s, over), max(a, over), name + ": max");
+          require_parts(prod(s * 0 + 2, over), prod(a * 0 + 2, over), name + ": prod");
         }
+        const array mean_of_all = mean(s).gather(default_device());
+        require(std::abs((mean_of_all - mean(a)).item<double>()) < 1e-15, name + ": mean");
         const array found =
             max(shard(with_nan, group, axis, by), {.axes = {{0}}}).gather(default_device());
         require(
@@ -261,6 +265,22 @@ BOOST_AUTO_TEST_CASE(sharded_reductions_over_ranks) {
             name + ": NaN");
       }
     require_parts(sum(shard(a, group) * 0 + 1), full({}, 52, dtype::f64), "a count");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(products_over_ranks) {
+  on_ranks([](const job& j) {
+    const device_group group = group_of(j);
+    const array x = whole({6, 11}), w = whole({11, 7}), v = whole({7, 3});
+    for (const auto& [name, by] : splits(group)) {
+      const sharded all_x = replicate(x, group);
+      const sharded columns = matmul(all_x, shard(w, group, 1, by));
+      require_parts(columns, matmul(x, w), name + ": split by columns");
+      require_parts(matmul(columns, shard(v, group, 0, by)), matmul(matmul(x, w), v),
+                    name + ": tensor-parallel");
+      require_parts(matmul(shard(x, group, 0, by), replicate(w, group)), matmul(x, w),
+                    name + ": split by rows");
+    }
   });
 }
 
@@ -284,18 +304,48 @@ BOOST_AUTO_TEST_CASE(rows_by_index_over_ranks) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(results_of_collectives_are_on_their_members) {
+BOOST_AUTO_TEST_CASE(collectives_over_ranks) {
   on_ranks([](const job& j) {
     const device_group group = group_of(j);
-    std::vector<array> values, everyones;
-    for (std::size_t p = 0; p < group.total(); ++p)
-      everyones.push_back(whole({7, 3}) + static_cast<double>(p));
+    const auto total = static_cast<std::int64_t>(group.total());
+    // Device p of the group has values + p.
+    std::vector<array> values;
     for (std::size_t i = 0; i < group.size(); ++i)
-      values.push_back(everyones[group.first() + i].to(group[i]));
-    const std::vector<array> all = collective::all_gather(group, values, 1);
+      values.push_back((whole({7, 3}) + static_cast<double>(group.first() + i)).to(group[i]));
+    const array rows = whole({7, 3});
+    std::vector<array> everyones;
+    for (std::int64_t p = 0; p < total; ++p) everyones.push_back(rows + static_cast<double>(p));
+    const double ranks = static_cast<double>(total), triangle = ranks * (ranks - 1) / 2;
+
+    const array sum_of_all = rows * ranks + triangle;
+    const auto each = [&](const std::vector<array>& got, const array& expected, const char* what) {
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        require(got[i].device() == group[i], what);
+        require_equal(got[i], expected, what);
+      }
+    };
+    const auto own_piece = [&](const array& a, std::size_t i) {
+      const auto cuts = tutti_test::equal_cuts(a.dim(0), group.total());
+      const std::size_t place = group.first() + i;
+      return a(slice{cuts[place], cuts[place + 1]});
+    };
+    each(collective::all_reduce(group, values), sum_of_all, "all_reduce");
+    each(collective::all_reduce(group, values, reduction::max), rows + (ranks - 1), "max");
+    each(collective::all_reduce(group, values, reduction::avg), sum_of_all / ranks, "avg");
+    require_equal(collective::reduce(group, values, group[0]), sum_of_all, "reduce");
+    each(collective::broadcast(group, values[0]), rows, "broadcast: of rank 0");
+    each(collective::all_gather(group, values), concatenate(everyones, 0), "all_gather");
+    each(collective::all_gather(group, values, 1), concatenate(everyones, 1), "all_gather, axis 1");
+    require_equal(collective::gather(group, values, group[0]), concatenate(everyones, 0), "gather");
+    const auto scattered = collective::scatter(group, values[0]);
+    const auto reduced = collective::reduce_scatter(group, values);
+    const auto turned = collective::all_to_all(group, values);
     for (std::size_t i = 0; i < group.size(); ++i) {
-      require(all[i].device() == group[i], "all_gather: the device");
-      require_equal(all[i], concatenate(everyones, 1), "all_gather, axis 1");
+      require_equal(scattered[i], own_piece(rows, i), "scatter");
+      require_equal(reduced[i], own_piece(sum_of_all, i), "reduce_scatter");
+      std::vector<array> pieces;
+      for (const array& v : everyones) pieces.push_back(own_piece(v, i));
+      require_equal(turned[i], concatenate(pieces, 0), "all_to_all");
     }
     collective::barrier(group);
   });

@@ -9,10 +9,18 @@ using tutti::shares;
 
 namespace {
 
+/// Splits that leave parts of different sizes, and empty ones.
+std::vector<std::pair<std::string, shares>> splits(std::size_t members) {
+  std::vector<double> rising, lopsided(members, 0.0);
+  for (std::size_t m = 0; m < members; ++m) rising.push_back(1.0 + static_cast<double>(m));
+  lopsided.back() = 2.5;
+  return {{"equal", shares::equal()}, {"rising", rising}, {"all to the last", lopsided}};
+}
+
 template <class F>
 void for_each_split(F&& f) {
   for (const device_group& group : groups())
-    for (const auto& [name, by] : splits(group))
+    for (const auto& [name, by] : splits(group.size()))
       BOOST_TEST_CONTEXT(group.names() << ", " << name) f(group, by);
 }
 
@@ -47,6 +55,21 @@ BOOST_AUTO_TEST_CASE(boundaries_by_rule) {
       static_cast<double>(two[0].properties().memory_bytes) /
       static_cast<double>(two[0].properties().memory_bytes + two[1].properties().memory_bytes);
   BOOST_TEST(shares::by_memory().boundaries(1000, two)[1] == std::llround(1000 * gib));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_weights) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto with = [](std::vector<double> weights) {
+    return [weights] { static_cast<void>(shares(weights)); };
+  };
+  BOOST_TEST(fails<tutti::value_error>(with({1, -2}), "weight 1 is -2"));
+  BOOST_TEST(fails<tutti::value_error>(with({nan, 1}), "weight 0 is nan"));
+  BOOST_TEST(fails<tutti::value_error>(with({1, INFINITY}), "weight 1 is inf"));
+  BOOST_TEST(fails<tutti::value_error>(with({0, 0}), "2 weights sum to 0"));
+  BOOST_TEST(fails<tutti::value_error>(with({}), "0 weights"));
+  const device_group group = first_devices(1);
+  FAILS(value_error, shares(std::vector<double>{1, 2}).boundaries(4, group),
+        "2 weights for 1 devices");
 }
 
 BOOST_AUTO_TEST_CASE(one_device_is_not_measured) {
@@ -224,17 +247,27 @@ BOOST_AUTO_TEST_CASE(operands_that_do_not_fit) {
   if (group.size() < 2) return;
   const array a = whole(random_integers({4, 4}, 0, 9), group);
   const sharded rows = shard(a, group, 0), columns = shard(a, group, 1);
+  FAILS(value_error, rows + columns, "add: operands are split");
   FAILS(value_error, rows + columns, columns.str());
   FAILS(value_error, map(tutti::add, rows, columns), rows.str());
   std::vector<double> lopsided(group.size(), 0.0);
   lopsided[0] = 1;
   const sharded other = shard(a, group, 0, lopsided);
   FAILS(value_error, rows * other, other.str());
+  const sharded alone = shard(a, first_devices(1), 0);
+  FAILS(value_error, rows - alone, "different groups");
+  FAILS(device_error, rows + a, "an array on " + group[0].name());
   FAILS(value_error, matmul(rows, columns), "no product of these");
   FAILS(value_error, matmul(columns, other), other.str());
   const sharded narrow = replicate(whole(random_integers({3, 4}, 0, 9), group), group);
   FAILS(shape_error, matmul(rows, narrow), "[4,4] x [3,4]");
+  FAILS(shape_error, rows + narrow, "[4,4]");
+  const auto transposed = [](const array& p) { return p.T(); };
+  FAILS(shape_error, map(transposed, rows), "map: the function makes");
+  FAILS(value_error, static_cast<void>(narrow.axis()), "replicated");
+  FAILS(index_error, shard(a, group, 2), "shard");
   const array scalar = put({{}, {1}}, group[0]);
+  FAILS(shape_error, shard(scalar, group), "0-d");
   check_like(replicate(scalar, group), scalar);
 }
 

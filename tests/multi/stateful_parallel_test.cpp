@@ -100,6 +100,26 @@ BOOST_AUTO_TEST_CASE(members_drop_by_keys_of_their_own) {
   BOOST_TEST(run() == first);
 }
 
+BOOST_AUTO_TEST_CASE(trainer_on_a_group_is_that_of_one_device) {
+  const auto train = [&](const device_group& on) {
+    const nn::sequential model =
+        nn::perceptron({inputs, 7, classes}, {4}, tutti::tanh, {}, dtype::f64, on[0]);
+    nn::trainer run(model, nn::adam({.learning_rate = 0.05}),
+                    [](const array& y, const list& b) { return nn::cross_entropy(y, b[1]); },
+                    {.group = on, .parallel = {.batches = shares::equal()}});
+    std::vector<double> out;
+    for (std::uint64_t i = 0; i < 4; ++i)
+      out.push_back(run.step(batch_at(i, on[0])).item<double>());
+    for (const array& p : run.parameters())
+      for (const double v : read(p).values) out.push_back(v);
+    return out;
+  };
+  const std::vector<double> alone = train(first_devices(1)), together = train(largest_group());
+  BOOST_TEST(alone.size() == together.size());
+  for (std::size_t i = 0; i < alone.size(); ++i)
+    BOOST_TEST(std::abs(alone[i] - together[i]) < 1e-10);
+}
+
 BOOST_AUTO_TEST_CASE(trainer_of_a_group_goes_on) {
   const device_group group = largest_group();
   const auto run_of = [&] {

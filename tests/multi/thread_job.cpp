@@ -16,7 +16,6 @@
 
 #include "multi/job/job_state.hpp"
 #include "sdk/status.hpp"
-#include "tutti_test/threads.hpp"
 
 namespace {
 
@@ -223,12 +222,22 @@ static const tutti_communication_api& thread_communication() {
 void run_ranks(int size, const std::function<void(const tutti::job&)>& body, double time_limit,
                const std::function<std::string(int)>& program) {
   world all(size);
-  at_once(size, [&](int rank) {
-    tutti_job own{&all, static_cast<uint32_t>(rank)};
-    joining = &own;
-    body(tutti::job(std::make_shared<tutti::multi::job_state>(thread_communication(), time_limit,
-                                                              program(rank))));
-  });
+  std::vector<std::exception_ptr> failures(static_cast<size_t>(size));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      tutti_job own{&all, static_cast<uint32_t>(rank)};
+      joining = &own;
+      try {
+        body(tutti::job(std::make_shared<tutti::multi::job_state>(thread_communication(),
+                                                                  time_limit, program(rank))));
+      } catch (...) {
+        failures[static_cast<size_t>(rank)] = std::current_exception();
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace tutti_test

@@ -53,4 +53,12 @@ inline double folded(std::int64_t i, int size, tutti::collective::reduction with
   return with == reduction::avg ? total / size : total;
 }
 
+/// Ways to split an axis, one of which leaves all but the last device without elements.
+inline std::vector<std::pair<std::string, tutti::shares>> splits(const tutti::device_group& group) {
+  std::vector<double> rising, last(group.total(), 0.0);
+  for (std::size_t i = 0; i < group.total(); ++i) rising.push_back(1.0 + static_cast<double>(i));
+  last.back() = 1;
+  return {{"equal", tutti::shares::equal()}, {"rising", rising}, {"all to the last", last}};
+}
+
 }  // namespace tutti_test
