@@ -89,3 +89,30 @@ BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written) {
   const std::string warning = "TUTTI_TRACE: cannot write /nonexistent/trace.json";
   BOOST_TEST(result.output.find(warning) == result.output.rfind(warning), result.output);
 }
+
+BOOST_AUTO_TEST_CASE(counters) {
+  tutti::reset_stats();
+  auto& c = tutti::base::count();
+  tutti_test::at_once(4, [&](int) {
+    for (int i = 0; i < 1000; ++i) {
+      c.launches.add();
+      c.pool_take(10);
+      c.pool_give_back(10);
+    }
+  });
+  c.pool_take(100);
+  c.compile_ns.add(1'500'000'000);
+  tutti::statistics s = tutti::stats();
+  BOOST_TEST(s.launches == 4000u);
+  BOOST_TEST(s.pool_bytes_in_use == 100u);
+  BOOST_TEST(s.pool_bytes_peak >= 100u);
+  BOOST_TEST(s.compile_seconds == 1.5);
+  c.pool_give_back(60);
+  tutti::reset_stats();
+  s = tutti::stats();
+  BOOST_TEST(s.launches == 0u);
+  BOOST_TEST(s.compile_seconds == 0);
+  BOOST_TEST(s.pool_bytes_in_use == 40u);
+  BOOST_TEST(s.pool_bytes_peak == 40u);
+  c.pool_give_back(40);
+}

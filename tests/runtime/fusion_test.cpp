@@ -167,6 +167,13 @@ BOOST_AUTO_TEST_CASE(a_value_used_again_and_again_is_stored_at_the_second_use) {
   BOOST_TEST(y.to_vector<float>()[0] == 400.f);
 }
 
+BOOST_AUTO_TEST_CASE(half_precision_rounds_where_a_cast_says_so) {
+  const array x = array::from({1.0001f, 3.14159f});
+  const auto rounded = x.astype(dtype::f16).astype(dtype::f32).to_vector<float>();
+  BOOST_TEST(rounded[0] == 1.0f);
+  BOOST_TEST(rounded[1] == 3.140625f);
+}
+
 // A group that reads what an earlier one computed for two equal nodes reads it once: the gradient
 // of a gradient has many such, and took one input more than the device has.
 BOOST_AUTO_TEST_CASE(equal_nodes_are_one_input_after_they_ran) {
