@@ -5,6 +5,7 @@
 // by name and does not hide others; texts are cleaned for terminals. broken_plugin.cpp tells of the
 // faults.
 #include "base/one_line.hpp"
+#include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
 #include "support.hpp"
 #include "tutti_test/arrays.hpp"
@@ -114,4 +115,20 @@ BOOST_AUTO_TEST_CASE(text_of_several_lines) {
   const std::string endless(std::size_t{52} << 20, 'x');
   BOOST_TEST(printable_lines(endless).size() < 5000u);
   BOOST_TEST(printable_lines("first\nsecond\nthird", 10) == "first\n  ... (12 more bytes)");
+}
+
+// What a plugin says of its failures reaches terminals too.
+BOOST_AUTO_TEST_CASE(messages_of_failures_are_cleaned) {
+  tutti_status status{sizeof(tutti_status),
+                      TUTTI_ERROR_INTERNAL,
+                      0,
+                      0,
+                      0,
+                      "\x1b[2Jlost\nok      reference:0: fine",
+                      nullptr};
+  BOOST_CHECK_EXCEPTION(tutti::plugins::throw_status(&status, "bad:0", "bad", "launch", "add"),
+                        tutti::device_error, [](const tutti::device_error& e) {
+                          return std::string(e.what()) ==
+                                 "bad:0: launch add: ?[2Jlost\n  ok      reference:0: fine";
+                        });
 }

@@ -205,6 +205,19 @@ BOOST_AUTO_TEST_CASE(malformed_manifests) {
   BOOST_TEST(refusal(w, level::signature) == "");
 }
 
+BOOST_AUTO_TEST_CASE(files_that_are_no_manifests) {
+  const signed_world w;
+  write_file(w.manifest, "{");
+  fs::resize_file(w.manifest, 100 << 20);
+  BOOST_TEST(has(refusal(w, level::any), "has 104857600 bytes, at most 16384 are expected"));
+  fs::remove(w.manifest);
+  BOOST_REQUIRE(::mkfifo(w.manifest.c_str(), 0600) == 0);
+  BOOST_TEST(has(refusal(w, level::any), "is not a regular file"));
+  fs::remove(w.manifest);
+  fs::create_directory(w.manifest);
+  BOOST_TEST(has(refusal(w, level::any), "is not a regular file"));
+}
+
 BOOST_AUTO_TEST_CASE(what_others_may_change_is_refused_unless_that_is_allowed) {
   const signed_world w;
   w.sign("mine");
