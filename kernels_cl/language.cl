@@ -17,11 +17,11 @@
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define ROLLED _Pragma("nounroll")  // compiles in a fraction of the time
 
-// Compilers of the host have their own.
+// The host's compiler has its own versions; there KEEP_SCALAR keeps x out of vectors.
 #ifndef VECTOR_LOOP
 #define UNROLLED _Pragma("unroll")
 #define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
-#define KEEP_SCALAR(x)  // prevents vectors of x
+#define KEEP_SCALAR(x)
 #endif
 
 // f16 in memory; OpenCL computes in float.
